@@ -1,0 +1,1 @@
+"""Ground floor: text -> values -> predicate-argument tables, and the table cache."""
