@@ -1,0 +1,422 @@
+"""Every consistent logical form up to a size, by dynamic programming over denotations.
+
+After Pasupat & Liang (2016): for each nesting, each denotation is kept once, with all the ways of reaching
+it; only distinct denotations are combined. What comes out is packed: counted exactly, listed on demand.
+
+**The space.** A form's *size* is its nesting of row operations: 0 for ``all_structures``, one more for each
+function that makes rows out of rows or compares two texts over them; reading a value out of rows adds
+nothing. A search of size N holds every well-typed form of size at most N in which
+
+- the string arguments of filters and comparisons are the question's, two different ones in a comparison;
+- the number and date arguments of filters are the question's, or are read from rows by one function;
+- operations on values (``diff``, ``add``, ``complement``, ``year`` and the date differences, ``both``) stand
+  at the root, over values read from rows or, for at most one operand, the question's;
+- the root is not a literal: an answer must come from the table.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Protocol, TypeVar, cast
+
+from grammar.forms import Form
+from grammar.functions import FUNCTIONS, Function
+from grammar.language import Language, date_form, number_leaf, part_leaf, relation_leaf, string_leaf
+from grammar.types import Date, Denotation, Number, Part, Relation, Rows, String, Text
+from grammar.view import round_off
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Goal(Protocol):
+    """The answers that a form may reach."""
+
+    @property
+    def numbers(self) -> frozenset[Number]:
+        """The numbers among them: arithmetic is solved for these."""
+        ...
+
+    def accepts(self, denotation: Denotation) -> bool:
+        """Whether a denotation is one of the answers."""
+        ...
+
+    def may_hold(self, text: Text) -> bool:
+        """Whether a text can be one of the spans of an answer."""
+        ...
+
+
+class Forms(Protocol):
+    """A set of forms: counted without listing them."""
+
+    @property
+    def count(self) -> int: ...
+
+    def forms(self) -> Iterator[Form]: ...
+
+
+class Leaf:
+    """A single form."""
+
+    count = 1
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+
+    def forms(self) -> Iterator[Form]:
+        yield self.form
+
+
+class Packed:
+    """Forms that share a denotation: the union of alternatives that have no form in common."""
+
+    __slots__ = ("alternatives", "count")
+
+    def __init__(self) -> None:
+        self.alternatives: list[Forms] = []
+        self.count = 0
+
+    def add(self, alternative: Forms) -> None:
+        self.alternatives.append(alternative)
+        self.count += alternative.count
+
+    def forms(self) -> Iterator[Form]:
+        """Every form, in the order in which its alternatives were found: small ones first."""
+        for alternative in self.alternatives:
+            yield from alternative.forms()
+
+
+class Apply:
+    """A function over sets of forms: one form for each choice of arguments."""
+
+    __slots__ = ("arguments", "count", "name")
+
+    def __init__(self, name: str, *arguments: Forms) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.count = 1
+        for argument in arguments:
+            self.count *= argument.count
+
+    def forms(self) -> Iterator[Form]:
+        for arguments in _choices(self.arguments):
+            yield Form(self.name, arguments)
+
+
+class Filtered:
+    """Rows under filters: each form of the rows put into each filter, which is kept as a form without them."""
+
+    __slots__ = ("count", "filters", "rows")
+
+    def __init__(self, filters: Forms, rows: Forms) -> None:
+        self.filters = filters
+        self.rows = rows
+        self.count = filters.count * rows.count
+
+    def forms(self) -> Iterator[Form]:
+        for rows, condition in _choices((self.rows, self.filters)):
+            yield Form(condition.name, (rows, *condition.arguments))
+
+
+def _choices(arguments: Sequence[Forms]) -> Iterator[tuple[Form, ...]]:
+    """One form of each, in every combination, none of them listed whole."""
+    if not arguments:
+        yield ()
+        return
+    for form in arguments[0].forms():
+        for others in _choices(arguments[1:]):
+            yield (form, *others)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The consistent forms of one question. ``denotations`` has each answer that was reached, once."""
+
+    packed: Packed
+    denotations: tuple[Denotation, ...]
+
+    @property
+    def count(self) -> int:
+        """How many forms there are, exactly."""
+        return self.packed.count
+
+    def forms(self, limit: int | None = None) -> Iterator[Form]:
+        """The forms, small ones first, at most ``limit``."""
+        return islice(self.packed.forms(), limit)
+
+
+def search(language: Language, goal: Goal, max_size: int = 2) -> Found:
+    """Every form of the space above whose denotation the goal accepts."""
+    return _Search(language, goal).run(max_size)
+
+
+class _Search:
+    """One search. The chart has, for each type and size, denotation -> the forms of that size that have it."""
+
+    def __init__(self, language: Language, goal: Goal) -> None:
+        self.view = language.view
+        self.goal = goal
+        self.relations = {name: Leaf(Form(relation_leaf(name))) for name in self.view.relations}
+        self.parts = {name: Leaf(Form(part_leaf(name))) for name in self.view.parts}
+        literals = language.literals
+        self.literals: dict[str, dict[Denotation, Forms]] = {
+            "String": {(text,): Leaf(Form(string_leaf(text.key))) for text in literals.strings},
+            "Number": {number: Leaf(Form(number_leaf(number))) for number in literals.numbers},
+            "Date": {date: Leaf(date_form(date)) for date in literals.dates},
+        }
+        self.rows: list[dict[Rows, Packed]] = []
+        self.filters: list[dict[Rows, Packed]] = []
+        self.values: list[dict[str, dict[Denotation, Packed]]] = []
+
+    def run(self, max_size: int) -> Found:
+        for size in range(max_size + 1):
+            self.rows.append(self._make_rows(size))
+            self.values.append(self._read(size, last=size == max_size))
+            if size < max_size:
+                self.filters.append(self._make_filters(size))
+        found = Packed()
+        reached: dict[Denotation, None] = {}
+        for denotation, forms in self._roots():
+            found.add(forms)
+            reached[denotation] = None
+        return Found(found, tuple(reached))
+
+    # Rows.
+
+    def _make_rows(self, size: int) -> dict[Rows, Packed]:
+        """The row sets of the forms of exactly this size."""
+        made: dict[Rows, Packed] = {}
+        if size == 0:
+            _add(made, self.view.all, Leaf(Form("all_structures")))
+            return made
+        below = self.rows[size - 1]
+        for i, j in _pairs(size - 1):
+            for rows, forms in self.rows[i].items():
+                for mask, filters in self.filters[j].items():
+                    _add(made, Rows(rows & mask), Filtered(filters, forms))
+        for function in _functions("Rows", "Rows"):
+            for rows, forms in below.items():
+                _add(made, self._rows_of(function, rows), Apply(function.name, forms))
+        for function in _functions("Rows", "Rows", "Relation"):
+            for relation, leaf in self.relations.items():
+                with_values = self.view.with_numbers[relation] | self.view.with_dates[relation]
+                for rows, group in _grouped(below, _within(with_values)):
+                    _add(made, self._rows_of(function, rows, relation), Apply(function.name, group, leaf))
+        for function in _functions("Rows", "Rows", "Rows"):
+            for i, j in _pairs(size - 1):
+                for (mine, forms), (theirs, others) in product(self.rows[i].items(), self.rows[j].items()):
+                    _add(made, self._rows_of(function, mine, theirs), Apply(function.name, forms, others))
+        return made
+
+    def _make_filters(self, size: int) -> dict[Rows, Packed]:
+        """Mask -> the filters that keep just these rows of the table, of those whose argument has this size.
+
+        A filter decides row by row, so that its mask over the whole table serves for every set of rows.
+        """
+        made: dict[Rows, Packed] = {}
+        present = {"String": self.view.filled, "Number": self.view.with_numbers, "Date": self.view.with_dates}
+        arguments = {name: self._arguments(name, size) for name in present}
+        for function in (f for f in FUNCTIONS.values() if f.scope == "each"):
+            name = function.arguments[2]
+            for relation, leaf in self.relations.items():
+                if present[name][relation]:
+                    for value, forms in arguments[name]:
+                        mask = self._rows_of(function, self.view.all, relation, value)
+                        _add(made, mask, Apply(function.name, leaf, forms))
+        return made
+
+    def _arguments(self, type_name: str, size: int) -> list[tuple[Denotation, Forms]]:
+        """What filters may compare with: the question's literals (size 0), numbers and dates that are read."""
+        literals = self.literals[type_name].items() if size == 0 else ()
+        read = self.values[size][type_name].items() if type_name != "String" else ()
+        return [*literals, *read]
+
+    # Values.
+
+    def _read(self, size: int, last: bool) -> dict[str, dict[Denotation, Packed]]:
+        """The values read out of the row sets of this size, and the texts chosen over those of the size below.
+
+        Texts are kept only where an answer may hold them: nothing else in the space takes texts that are read.
+        """
+        rows = self.rows[size]
+        made: dict[str, dict[Denotation, Packed]] = {"Number": {}, "Date": {}, "String": {}}
+        # At the last size, values that serve neither as an answer nor in one need not be read.
+        useless = {"Number", "Date"} if last and not self.goal.numbers else set()
+        groups = {
+            "first": _grouped(rows, lambda r: r & -r),
+            "number": _grouped(rows, lambda r: (1 << r.bit_count()) - 1),
+        }
+        for function in _functions("Number", "Rows"):
+            if "Number" not in useless:
+                for key, group in groups[function.scope]:
+                    count = self._call(function, key)
+                    if count is not None:
+                        _add(made["Number"], count, Apply(function.name, group))
+        for relation, leaf in self.relations.items():
+            groups["filled"] = _grouped(rows, _within(self.view.filled[relation]))
+            groups["numbers"] = _grouped(rows, _within(self.view.with_numbers[relation]))
+            for function in FUNCTIONS.values():
+                if function.result in useless or function.scope not in groups:
+                    continue
+                for values, leaves in self._further(function, relation):
+                    for key, group in groups[function.scope]:
+                        value = self._call(function, key, relation, *values)
+                        if value is not None and self._may_serve(value):
+                            _add(made[function.result], value, Apply(function.name, group, leaf, *leaves))
+        if size:
+            self._compare(self.rows[size - 1], made["String"])
+        return made
+
+    def _further(
+        self, function: Function, relation: Relation
+    ) -> Iterable[tuple[tuple[object, ...], tuple[Forms, ...]]]:
+        """The arguments that a reader takes after (rows, relation), with their forms."""
+        match function.arguments[2:]:
+            case ():
+                if function.arguments[1:]:
+                    yield (), ()
+            case ("Part",):
+                for part in self.view.part_names[relation]:
+                    if function.result != "String" or self._part_may_serve(relation, part):
+                        yield (part,), (self.parts[part],)
+            case ("String",):
+                for value, forms in self.literals["String"].items():
+                    if self.view.contains(relation, cast(String, value)[0].key):
+                        yield (value,), (forms,)
+
+    def _part_may_serve(self, relation: Relation, part: Part) -> bool:
+        return any(self.goal.may_hold(text) for texts in self.view.parts_of(relation, part) for text in texts)
+
+    def _may_serve(self, value: Denotation) -> bool:
+        """Whether a value can be an answer or be used in one."""
+        return not _is_string(value) or all(self.goal.may_hold(text) for text in cast(String, value))
+
+    def _compare(self, rows: dict[Rows, Packed], made: dict[Denotation, Packed]) -> None:
+        """Choose between two texts of the question, one of which is an answer."""
+        strings = self.literals["String"]
+        for (one, mine), (two, theirs) in product(strings.items(), strings.items()):
+            if one == two or not (self._may_serve(one) or self._may_serve(two)):
+                continue
+            either = self.view.mentions(cast(String, one)[0].key) | self.view.mentions(
+                cast(String, two)[0].key
+            )
+            for key, group in _grouped(rows, _within(either)):
+                for function in _functions("String", "Rows", "String", "String"):
+                    value = self._call(function, key, one, two)
+                    if value is not None and self._may_serve(value):
+                        _add(made, value, Apply(function.name, group, mine, theirs))
+                for function in _functions("String", "Rows", "Relation", "String", "String"):
+                    for relation, leaf in self.relations.items():
+                        if key & self.view.with_numbers[relation]:
+                            value = self._call(function, key, relation, one, two)
+                            if value is not None and self._may_serve(value):
+                                _add(made, value, Apply(function.name, group, leaf, mine, theirs))
+
+    # Roots.
+
+    def _roots(self) -> Iterator[tuple[Denotation, Forms]]:
+        """The answers with the forms that reach them: values as read, then operations on values."""
+        read = {
+            name: _merged([level[name] for level in self.values]) for name in ("Number", "Date", "String")
+        }
+        for values in read.values():
+            for value, forms in values.items():
+                if self.goal.accepts(value):
+                    yield value, forms
+        for function in FUNCTIONS.values():
+            if "Rows" in function.arguments or function.arguments[:1] not in (
+                ("Number",),
+                ("Date",),
+                ("String",),
+            ):
+                continue
+            operands = function.arguments
+            if len(set(operands)) > 1 or len(operands) > 2:
+                continue  # ``date``, which makes a literal
+            name = operands[0]
+            if len(operands) == 1:
+                for value, forms in read[name].items():
+                    yield from self._root(function, (value, forms))
+                continue
+            literals = self.literals[name]
+            for mine, theirs in ((read[name], read[name]), (read[name], literals), (literals, read[name])):
+                for pair in self._operand_pairs(function, mine, theirs):
+                    yield from self._root(function, *pair)
+
+    def _root(
+        self, function: Function, *operands: tuple[Denotation, Forms]
+    ) -> Iterator[tuple[Denotation, Forms]]:
+        value = self._call(function, *(value for value, _ in operands))
+        if value is not None and self.goal.accepts(value):
+            yield value, Apply(function.name, *(forms for _, forms in operands))
+
+    def _operand_pairs(
+        self, function: Function, mine: dict[Denotation, Forms], theirs: dict[Denotation, Forms]
+    ) -> Iterator[tuple[tuple[Denotation, Forms], tuple[Denotation, Forms]]]:
+        """The pairs of operands worth trying: for arithmetic, those that solve for a number of the goal."""
+        solve = SECOND_OPERAND.get(function.name)
+        if solve is None:
+            yield from product(mine.items(), theirs.items())
+            return
+        for value, forms in mine.items():
+            for other in {solve(goal, cast(Number, value)) for goal in self.goal.numbers}:
+                if other in theirs:
+                    yield (value, forms), (other, theirs[other])
+
+    def _call(self, function: Function, *arguments: object) -> Denotation | None:
+        return function.call(self.view, *arguments)
+
+    def _rows_of(self, function: Function, *arguments: object) -> Rows:
+        """Call a function that makes rows: these are always defined."""
+        return cast(Rows, function.call(self.view, *arguments))
+
+
+#: Arithmetic, solved for its second operand: (result, first operand) -> second operand.
+SECOND_OPERAND: dict[str, Callable[[Number, Number], Number]] = {
+    "add": lambda result, first: round_off(result - first),
+    "diff": lambda result, first: round_off(first - result),
+}
+
+
+def _functions(result: str, *arguments: str) -> list[Function]:
+    """The functions of that signature, but for those that decide row by row."""
+    return [
+        f for f in FUNCTIONS.values() if (f.result, f.arguments) == (result, arguments) and f.scope != "each"
+    ]
+
+
+def _pairs(size: int) -> list[tuple[int, int]]:
+    """The pairs of sizes of which the greater is ``size``."""
+    return [(i, j) for i in range(size + 1) for j in range(size + 1) if max(i, j) == size]
+
+
+def _is_string(value: object) -> bool:
+    return isinstance(value, tuple) and not isinstance(value, Date)
+
+
+def _add(made: dict[K, Packed], value: K, forms: Forms) -> None:
+    packed = made.get(value)
+    if packed is None:
+        packed = made[value] = Packed()
+    packed.add(forms)
+
+
+def _grouped(rows: dict[Rows, Packed], key: Callable[[Rows], int]) -> list[tuple[Rows, Packed]]:
+    """The row sets by what a function sees of them."""
+    groups: dict[Rows, Packed] = {}
+    for mask, forms in rows.items():
+        _add(groups, Rows(key(mask)), forms)
+    return list(groups.items())
+
+
+def _within(mask: int) -> Callable[[Rows], int]:
+    """See of a row set only the rows in the mask."""
+    return lambda rows: rows & mask
+
+
+def _merged(levels: list[dict[Denotation, Packed]]) -> dict[Denotation, Forms]:
+    """Every value of any size, with its forms of all sizes."""
+    merged: dict[Denotation, Packed] = {}
+    for level in levels:
+        for value, forms in level.items():
+            _add(merged, value, forms)
+    return cast(dict[Denotation, Forms], merged)

@@ -1,0 +1,207 @@
+"""A table as the functions of the language see it: bit masks and values by relation, each made once."""
+
+import re
+import unicodedata
+from functools import cached_property
+
+from extractors import values
+from extractors.table import Argument, Span, Table
+from grammar.types import Date, Number, Part, Relation, Rows, String, Text
+
+#: The part of a cell that holds every entity, whatever its type.
+ENTITY = Part("entity")
+
+_NOT_WORD = re.compile(r"\W+")
+
+
+def key(text: str) -> str:
+    """The form in which texts are searched for: lower case, no accents, words joined by one underscore."""
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return _NOT_WORD.sub("_", text.lower()).strip("_")
+
+
+def round_off(value: float) -> Number:
+    """A number without the noise of binary fractions: 87.1 - 83.5 is 3.6. DROP's have at most six decimals."""
+    return Number(round(value, 8) + 0.0)
+
+
+def as_date(date: values.Date) -> Date:
+    return Date(date.year, date.month, date.day, date.quarter, date.last_year)
+
+
+class View:
+    """One table, indexed. Rows are numbered as in the table; a mask has bit i set for row i.
+
+    Everything is made on first use and kept: a search asks for the same cells thousands of times.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.size = len(table.rows)
+        self.all = Rows((1 << self.size) - 1)
+        self.relations = tuple(Relation(name) for name in table.relations)
+        self._contains: dict[tuple[Relation, str], Rows] = {}
+        self._mentions: dict[str, Rows] = {}
+        self._near: dict[tuple[Relation, int, str], Number | None] = {}
+        self._parts: dict[tuple[Relation, Part], tuple[String, ...]] = {}
+
+    @cached_property
+    def cells(self) -> dict[Relation, tuple[tuple[Argument, ...], ...]]:
+        """Relation -> the arguments of each row, an empty tuple where a row has none."""
+        return {name: tuple(row.cell(name) for row in self.table.rows) for name in self.relations}
+
+    @cached_property
+    def filled(self) -> dict[Relation, Rows]:
+        """Relation -> the rows that have an argument there."""
+        return {name: mask_of(cells) for name, cells in self.cells.items()}
+
+    @cached_property
+    def texts(self) -> dict[Relation, tuple[String, ...]]:
+        """Relation -> the texts of each row's arguments."""
+        return {
+            name: tuple(tuple(Text(a.text, key(a.text)) for a in cell) for cell in cells)
+            for name, cells in self.cells.items()
+        }
+
+    @cached_property
+    def numbers(self) -> dict[Relation, tuple[tuple[Number, ...], ...]]:
+        """Relation -> the numbers of each row's arguments, in text order."""
+        return {
+            name: tuple(tuple(Number(n.value) for a in cell for n in a.numbers) for cell in cells)
+            for name, cells in self.cells.items()
+        }
+
+    @cached_property
+    def dates(self) -> dict[Relation, tuple[tuple[Date, ...], ...]]:
+        """Relation -> the dates of each row's arguments, in text order."""
+        return {
+            name: tuple(tuple(as_date(d) for a in cell for d in a.dates) for cell in cells)
+            for name, cells in self.cells.items()
+        }
+
+    @cached_property
+    def with_numbers(self) -> dict[Relation, Rows]:
+        return {name: mask_of(cells) for name, cells in self.numbers.items()}
+
+    @cached_property
+    def with_dates(self) -> dict[Relation, Rows]:
+        return {name: mask_of(cells) for name, cells in self.dates.items()}
+
+    @cached_property
+    def _searched(self) -> dict[Relation, tuple[tuple[tuple[str, frozenset[str]], ...], ...]]:
+        """Relation -> for each row's arguments, the bounded key of the text and the lemmas with their pieces."""
+        return {
+            name: tuple(tuple((f"_{key(a.text)}_", _lemmas(a)) for a in cell) for cell in cells)
+            for name, cells in self.cells.items()
+        }
+
+    def contains(self, relation: Relation, sought: str) -> Rows:
+        """The rows with an argument under ``relation`` that has ``sought`` (a key) as consecutive words, or
+        all its words among its lemmas."""
+        mask = self._contains.get((relation, sought))
+        if mask is None:
+            bounded, words = f"_{sought}_", frozenset(sought.split("_"))
+            cells = self._searched.get(relation, ())
+            mask = Rows(
+                sum(
+                    1 << i
+                    for i, cell in enumerate(cells)
+                    if any(bounded in text or words <= lemmas for text, lemmas in cell)
+                )
+            )
+            self._contains[relation, sought] = mask
+        return mask
+
+    def mentions(self, sought: str) -> Rows:
+        """The rows that contain ``sought`` under any relation."""
+        mask = self._mentions.get(sought)
+        if mask is None:
+            mask = Rows(0)
+            for relation in self.relations:
+                mask = Rows(mask | self.contains(relation, sought))
+            self._mentions[sought] = mask
+        return mask
+
+    @cached_property
+    def part_names(self) -> dict[Relation, tuple[Part, ...]]:
+        """Relation -> the parts that occur in its cells, in order of first appearance."""
+        names: dict[Relation, tuple[Part, ...]] = {}
+        for relation, cells in self.cells.items():
+            found: dict[Part, None] = {}
+            for cell in cells:
+                for argument in cell:
+                    found.update((Part(span.label), None) for span in argument.phrases)
+                    found.update((Part(span.label.lower()), None) for span in argument.entities if span.label)
+                    if argument.entities:
+                        found[ENTITY] = None
+            names[relation] = tuple(found)
+        return names
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Every part that occurs in the table."""
+        return tuple(dict.fromkeys(part for parts in self.part_names.values() for part in parts))
+
+    def parts_of(self, relation: Relation, part: Part) -> tuple[String, ...]:
+        """For each row, the texts of that part in its cell under ``relation``."""
+        texts = self._parts.get((relation, part))
+        if texts is None:
+            texts = tuple(
+                tuple(Text(span.text, key(span.text)) for a in cell for span in spans_of(a, part))
+                for cell in self.cells.get(relation, ())
+            )
+            self._parts[relation, part] = texts
+        return texts
+
+    def number_near(self, relation: Relation, row: int, sought: str, strict: bool = True) -> Number | None:
+        """The number of a cell nearest to ``sought`` (a key) in it; of two as near, the one before it.
+
+        Where the cell has not these words: None, or the cell's first number if not ``strict``.
+        """
+        memo = (relation, row, sought)
+        if memo not in self._near:
+            self._near[memo] = _nearest(self.cells.get(relation, ((),) * self.size)[row], sought)
+        nearest = self._near[memo]
+        if nearest is None and not strict:
+            return next(iter(self.numbers[relation][row]), None)
+        return nearest
+
+    @cached_property
+    def first_dates(self) -> tuple[Date | None, ...]:
+        """The first date of each row, in text order over all its cells."""
+        found = []
+        for row in self.table.rows:
+            dates = [(d.start, as_date(d)) for _, argument in row.cells() for d in argument.dates]
+            found.append(min(dates, key=lambda d: d[0])[1] if dates else None)
+        return tuple(found)
+
+
+def _nearest(cell: tuple[Argument, ...], sought: str) -> Number | None:
+    """The number nearest to the first occurrence of ``sought`` in a cell, by characters between them."""
+    pattern = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, sought.split("_"))), re.IGNORECASE)
+    for argument in cell:
+        match = pattern.search(argument.text)
+        if match and argument.numbers:
+            start, end = argument.start + match.start(), argument.start + match.end()
+            apart = [n for n in argument.numbers if n.end <= start or n.start >= end]
+            if apart:
+                return Number(min(apart, key=lambda n: (max(start - n.end, n.start - end), n.start)).value)
+    return None
+
+
+def spans_of(argument: Argument, part: Part) -> list[Span]:
+    """The stretches of a cell that ``part`` names."""
+    phrases = [span for span in argument.phrases if span.label == part]
+    entities = [span for span in argument.entities if part in (ENTITY, span.label.lower())]
+    return phrases + entities
+
+
+def mask_of(cells: tuple[tuple[object, ...], ...]) -> Rows:
+    """The rows whose cell is not empty."""
+    return Rows(sum(1 << i for i, cell in enumerate(cells) if cell))
+
+
+def _lemmas(argument: Argument) -> frozenset[str]:
+    keys = [key(lemma) for lemma in argument.lemmas]
+    return frozenset(keys).union(*(k.split("_") for k in keys if "_" in k))
