@@ -23,6 +23,9 @@ from grammar.view import ENTITY, View, round_off
 #: ``all``: the set as a whole.
 Scope = Literal["each", "first", "number", "filled", "numbers", "all"]
 
+#: What some cell under a relation must hold for the function to be offered for it (``value``: a number or a date).
+Needs = Literal["cell", "number", "date", "value", "entity"]
+
 Call = TypeVar("Call", bound=Callable[..., Denotation | None])
 
 
@@ -34,6 +37,7 @@ class Function:
     arguments: tuple[str, ...]
     result: str
     scope: Scope
+    needs: Needs
     call: Callable[..., Denotation | None]
     doc: str
 
@@ -42,7 +46,7 @@ class Function:
 FUNCTIONS: dict[str, Function] = {}
 
 
-def function(scope: Scope = "all") -> Callable[[Call], Call]:
+def function(scope: Scope = "all", needs: Needs = "cell") -> Callable[[Call], Call]:
     """Add a typed function to the language. Raises TypeError on a name that is taken, or on an annotation
     that the language has no type for."""
 
@@ -56,7 +60,7 @@ def function(scope: Scope = "all") -> Callable[[Call], Call]:
         if first is not View or result is None or None in arguments:
             raise TypeError(f"the language has no types for the signature of {name!r}")
         doc = " ".join((call.__doc__ or "").split())
-        FUNCTIONS[name] = Function(name, tuple(a for a in arguments if a), result, scope, call, doc)
+        FUNCTIONS[name] = Function(name, tuple(a for a in arguments if a), result, scope, needs, call, doc)
         return call
 
     return define
@@ -113,86 +117,86 @@ def _where_date(view: View, rows: Rows, relation: Relation, test: Callable[[Date
     return Rows(rows & sum(1 << i for i, cell in enumerate(dates) if cell and test(cell[0])))
 
 
-@function("each")
+@function("each", "number")
 def filter_number_greater(view: View, rows: Rows, relation: Relation, number: Number) -> Rows:
     """The rows whose first number under the relation is greater than the number."""
     return _where_number(view, rows, relation, operator.gt, number)
 
 
-@function("each")
+@function("each", "number")
 def filter_number_greater_equals(view: View, rows: Rows, relation: Relation, number: Number) -> Rows:
     """The rows whose first number under the relation is at least the number."""
     return _where_number(view, rows, relation, operator.ge, number)
 
 
-@function("each")
+@function("each", "number")
 def filter_number_lesser(view: View, rows: Rows, relation: Relation, number: Number) -> Rows:
     """The rows whose first number under the relation is less than the number."""
     return _where_number(view, rows, relation, operator.lt, number)
 
 
-@function("each")
+@function("each", "number")
 def filter_number_lesser_equals(view: View, rows: Rows, relation: Relation, number: Number) -> Rows:
     """The rows whose first number under the relation is at most the number."""
     return _where_number(view, rows, relation, operator.le, number)
 
 
-@function("each")
+@function("each", "number")
 def filter_number_equals(view: View, rows: Rows, relation: Relation, number: Number) -> Rows:
     """The rows whose first number under the relation is equal to the number."""
     return _where_number(view, rows, relation, operator.eq, number)
 
 
-@function("each")
+@function("each", "number")
 def filter_number_not_equals(view: View, rows: Rows, relation: Relation, number: Number) -> Rows:
     """The rows whose first number under the relation is other than the number."""
     return _where_number(view, rows, relation, operator.ne, number)
 
 
-@function("each")
+@function("each", "date")
 def filter_date_greater(view: View, rows: Rows, relation: Relation, date: Date) -> Rows:
     """The rows whose first date under the relation is after the date."""
     return _where_date(view, rows, relation, lambda d: d.compare(date) == 1)
 
 
-@function("each")
+@function("each", "date")
 def filter_date_greater_equals(view: View, rows: Rows, relation: Relation, date: Date) -> Rows:
     """The rows whose first date under the relation is after the date, or agrees with it."""
     return _where_date(view, rows, relation, lambda d: d.compare(date) == 1 or d.agrees(date))
 
 
-@function("each")
+@function("each", "date")
 def filter_date_lesser(view: View, rows: Rows, relation: Relation, date: Date) -> Rows:
     """The rows whose first date under the relation is before the date."""
     return _where_date(view, rows, relation, lambda d: d.compare(date) == -1)
 
 
-@function("each")
+@function("each", "date")
 def filter_date_lesser_equals(view: View, rows: Rows, relation: Relation, date: Date) -> Rows:
     """The rows whose first date under the relation is before the date, or agrees with it."""
     return _where_date(view, rows, relation, lambda d: d.compare(date) == -1 or d.agrees(date))
 
 
-@function("each")
+@function("each", "date")
 def filter_date_equals(view: View, rows: Rows, relation: Relation, date: Date) -> Rows:
     """The rows with a first date under the relation no known part of which differs from the date's."""
     return _where_date(view, rows, relation, lambda d: d.agrees(date))
 
 
-@function("each")
+@function("each", "date")
 def filter_date_not_equals(view: View, rows: Rows, relation: Relation, date: Date) -> Rows:
     """The rows with a first date under the relation a known part of which differs from the date's."""
     return _where_date(view, rows, relation, lambda d: not d.agrees(date))
 
 
-@function()
+@function("all", "value")
 def argmax(view: View, rows: Rows, relation: Relation) -> Rows:
     """The first row with the greatest number under the relation, or the latest date if dates are commoner
     there; no row where there is neither."""
     return _extreme(view, rows, relation, 1)
 
 
-@function()
+@function("all", "value")
 def argmin(view: View, rows: Rows, relation: Relation) -> Rows:
     """The first row with the smallest number under the relation, or the earliest date if dates are commoner
     there; no row where there is neither."""
@@ -261,14 +265,14 @@ def mode(view: View, rows: Rows, relation: Relation) -> String | None:
     return tuple(commonest) or None
 
 
-@function("filled")
+@function("filled", "entity")
 def extract_entity(view: View, rows: Rows, relation: Relation) -> String | None:
     """The first named entity of each cell that has one."""
     entities = view.parts_of(relation, ENTITY)
     return tuple(entities[i][0] for i in _indices(rows) if entities[i]) or None if entities else None
 
 
-@function("first")
+@function("first", "number")
 def extract_number(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The first number in the cell of the first row."""
     cell = view.numbers[relation][_first(rows)] if rows and relation in view.numbers else ()
@@ -281,7 +285,7 @@ def count_structures(view: View, rows: Rows) -> Number:
     return Number(float(rows.bit_count()))
 
 
-@function("first")
+@function("first", "entity")
 def count_entities(view: View, rows: Rows, relation: Relation) -> Number:
     """How many named entities the cell of the first row has."""
     entities = view.parts_of(relation, ENTITY)
@@ -293,26 +297,26 @@ def _numbers(view: View, rows: Rows, relation: Relation) -> list[Number]:
     return [view.numbers[relation][i][0] for i in _indices(Rows(rows & view.with_numbers.get(relation, 0)))]
 
 
-@function("numbers")
+@function("numbers", "number")
 def max_(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The greatest of the cells' first numbers."""
     return max(_numbers(view, rows, relation), default=None)
 
 
-@function("numbers")
+@function("numbers", "number")
 def min_(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The smallest of the cells' first numbers."""
     return min(_numbers(view, rows, relation), default=None)
 
 
-@function("numbers")
+@function("numbers", "number")
 def sum_(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The sum of the cells' first numbers."""
     numbers = _numbers(view, rows, relation)
     return round_off(sum(numbers)) if numbers else None
 
 
-@function("numbers")
+@function("numbers", "number")
 def average(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The mean of the cells' first numbers."""
     numbers = _numbers(view, rows, relation)
@@ -364,19 +368,19 @@ def count_phrases(view: View, rows: Rows, relation: Relation, part: Part) -> Num
 
 
 @function()
-def both(view: View, string: String, other: String) -> String:
-    """Several spans as one answer: the texts of the first, then those of the second."""
-    return string + other
+def both(view: View, string: String, other: String) -> String | None:
+    """Several spans as one answer: the texts of the first, then those of the second, which must differ."""
+    return None if {text.key for text in string} & {text.key for text in other} else string + other
 
 
-@function("first")
+@function("first", "date")
 def extract_date(view: View, rows: Rows, relation: Relation) -> Date | None:
     """The first date in the cell of the first row."""
     cell = view.dates[relation][_first(rows)] if rows and relation in view.dates else ()
     return cell[0] if cell else None
 
 
-@function("first")
+@function("first", "number")
 def number_near(view: View, rows: Rows, relation: Relation, string: String) -> Number | None:
     """The number in the cell of the first row that stands nearest to the text there; of two as near, the
     one before it."""
@@ -457,7 +461,7 @@ def _compare(
     return string if (mine > theirs) == (sign == 1) else other
 
 
-@function()
+@function("all", "number")
 def compare_greater(
     view: View, rows: Rows, relation: Relation, string: String, other: String
 ) -> String | None:
@@ -465,7 +469,7 @@ def compare_greater(
     return _compare(view, rows, relation, string, other, 1)
 
 
-@function()
+@function("all", "number")
 def compare_lesser(
     view: View, rows: Rows, relation: Relation, string: String, other: String
 ) -> String | None:

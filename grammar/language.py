@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grammar.forms import Form, FormError, Placed, parse
-from grammar.functions import FUNCTIONS
+from grammar.functions import FUNCTIONS, Function
 from grammar.types import ANSWER_TYPES, Date, Denotation, Number, Part, Relation, Text
 from grammar.view import View, key
 
@@ -80,6 +80,11 @@ class Language:
         if prefix == "string":
             return "String", (self._surfaces.get(value) or Text(value.replace("_", " "), key(value)),)
         return None
+
+    def offered(self, function: Function) -> list[Relation]:
+        """The relations that a search or a decoder offers to a function: those some cell of which holds what it
+        needs. Elsewhere the function is well typed but always empty or undefined."""
+        return [name for name, rows in self.view.holding[function.needs].items() if rows]
 
     def check(self, text: str) -> Form:
         """Parse and type-check a form. Raises FormError with the place of the fault."""

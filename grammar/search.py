@@ -11,6 +11,8 @@ nothing. A search of size N holds every well-typed form of size at most N in whi
 - the number and date arguments of filters are the question's, or are read from rows by one function;
 - operations on values (``diff``, ``add``, ``complement``, ``year`` and the date differences, ``both``) stand
   at the root, over values read from rows or, for at most one operand, the question's;
+- a function is applied to the relations that hold what it needs (``Language.offered``): no filter on numbers
+  where there are none;
 - the root is not a literal: an answer must come from the table.
 """
 
@@ -155,6 +157,7 @@ class _Search:
     def __init__(self, language: Language, goal: Goal) -> None:
         self.view = language.view
         self.goal = goal
+        self.offered = {name: language.offered(function) for name, function in FUNCTIONS.items()}
         self.relations = {name: Leaf(Form(relation_leaf(name))) for name in self.view.relations}
         self.parts = {name: Leaf(Form(part_leaf(name))) for name in self.view.parts}
         literals = language.literals
@@ -197,10 +200,10 @@ class _Search:
             for rows, forms in below.items():
                 _add(made, self._rows_of(function, rows), Apply(function.name, forms))
         for function in _functions("Rows", "Rows", "Relation"):
-            for relation, leaf in self.relations.items():
-                with_values = self.view.with_numbers[relation] | self.view.with_dates[relation]
-                for rows, group in _grouped(below, _within(with_values)):
-                    _add(made, self._rows_of(function, rows, relation), Apply(function.name, group, leaf))
+            for relation in self.offered[function.name]:
+                for rows, group in _grouped(below, _within(self.view.holding[function.needs][relation])):
+                    extreme = Apply(function.name, group, self.relations[relation])
+                    _add(made, self._rows_of(function, rows, relation), extreme)
         for function in _functions("Rows", "Rows", "Rows"):
             for i, j in _pairs(size - 1):
                 for (mine, forms), (theirs, others) in product(self.rows[i].items(), self.rows[j].items()):
@@ -213,15 +216,12 @@ class _Search:
         A filter decides row by row, so that its mask over the whole table serves for every set of rows.
         """
         made: dict[Rows, Packed] = {}
-        present = {"String": self.view.filled, "Number": self.view.with_numbers, "Date": self.view.with_dates}
-        arguments = {name: self._arguments(name, size) for name in present}
+        arguments = {name: self._arguments(name, size) for name in ("String", "Number", "Date")}
         for function in (f for f in FUNCTIONS.values() if f.scope == "each"):
-            name = function.arguments[2]
-            for relation, leaf in self.relations.items():
-                if present[name][relation]:
-                    for value, forms in arguments[name]:
-                        mask = self._rows_of(function, self.view.all, relation, value)
-                        _add(made, mask, Apply(function.name, leaf, forms))
+            for relation in self.offered[function.name]:
+                for value, forms in arguments[function.arguments[2]]:
+                    mask = self._rows_of(function, self.view.all, relation, value)
+                    _add(made, mask, Apply(function.name, self.relations[relation], forms))
         return made
 
     def _arguments(self, type_name: str, size: int) -> list[tuple[Denotation, Forms]]:
@@ -256,6 +256,8 @@ class _Search:
             groups["numbers"] = _grouped(rows, _within(self.view.with_numbers[relation]))
             for function in FUNCTIONS.values():
                 if function.result in useless or function.scope not in groups:
+                    continue
+                if relation not in self.offered[function.name]:
                     continue
                 for values, leaves in self._further(function, relation):
                     for key, group in groups[function.scope]:
@@ -305,11 +307,11 @@ class _Search:
                     if value is not None and self._may_serve(value):
                         _add(made, value, Apply(function.name, group, mine, theirs))
                 for function in _functions("String", "Rows", "Relation", "String", "String"):
-                    for relation, leaf in self.relations.items():
-                        if key & self.view.with_numbers[relation]:
-                            value = self._call(function, key, relation, one, two)
-                            if value is not None and self._may_serve(value):
-                                _add(made, value, Apply(function.name, group, leaf, mine, theirs))
+                    for relation in self.offered[function.name]:
+                        value = self._call(function, key, relation, one, two)
+                        if value is not None and self._may_serve(value):
+                            leaf = self.relations[relation]
+                            _add(made, value, Apply(function.name, group, leaf, mine, theirs))
 
     # Roots.
 

@@ -89,6 +89,19 @@ class View:
         return {name: mask_of(cells) for name, cells in self.dates.items()}
 
     @cached_property
+    def holding(self) -> dict[str, dict[Relation, Rows]]:
+        """What a function may need of a relation (see ``functions.Needs``) -> relation -> the rows that hold it."""
+        values = {name: Rows(self.with_numbers[name] | self.with_dates[name]) for name in self.relations}
+        entities = {name: mask_of(self.parts_of(name, ENTITY)) for name in self.relations}
+        return {
+            "cell": self.filled,
+            "number": self.with_numbers,
+            "date": self.with_dates,
+            "value": values,
+            "entity": entities,
+        }
+
+    @cached_property
     def _searched(self) -> dict[Relation, tuple[tuple[tuple[str, frozenset[str]], ...], ...]]:
         """Relation -> for each row's arguments, the bounded key of the text and the lemmas with their pieces."""
         return {

@@ -1,0 +1,103 @@
+"""The oracle of the search: every form of its space, written out one by one and run by the executor.
+
+It shares nothing with the search but the language: no masks, no grouping, no packing.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+
+from grammar.executor import execute
+from grammar.forms import Form
+from grammar.functions import FUNCTIONS, Function
+from grammar.language import Language, date_form, number_leaf, part_leaf, relation_leaf, string_leaf
+from grammar.types import Denotation
+
+
+def readings(language: Language, max_size: int) -> dict[Form, Denotation]:
+    """Each form of size at most ``max_size`` that reads a value out of rows, with its denotation where it has one."""
+    denotations = {form: execute(form, language) for form in Space(language).up_to(max_size)}
+    return {form: value for form, value in denotations.items() if value is not None}
+
+
+def operations(language: Language, read: dict[Form, Denotation]) -> Iterator[tuple[Form, Denotation]]:
+    """Each operation over readings, at most one operand being a literal, with its denotation where it has one."""
+    leaves = Space(language).leaves
+    for function in FUNCTIONS.values():
+        if function.name == "date" or not set(function.arguments) <= {"Number", "Date", "String"}:
+            continue
+        pools = []
+        for type_name in function.arguments:
+            literals = [(form, execute(form, language), False) for form in leaves[type_name]]
+            pools.append([(f, v, True) for f, v in read.items() if _result(f) == type_name] + literals)
+        for operands in product(*pools) if pools else ():
+            if any(is_read for _, _, is_read in operands):
+                value = function.call(language.view, *(value for _, value, _ in operands))
+                if value is not None:
+                    yield Form(function.name, tuple(form for form, _, _ in operands)), value
+
+
+class Space:
+    """The forms of the search's space, by size."""
+
+    def __init__(self, language: Language) -> None:
+        literals = language.literals
+        self.language = language
+        self.leaves = {
+            "Part": [Form(part_leaf(p)) for p in language.view.parts],
+            "String": [Form(string_leaf(t.key)) for t in literals.strings],
+            "Number": [Form(number_leaf(n)) for n in literals.numbers],
+            "Date": [date_form(d) for d in literals.dates],
+        }
+        self.rows = cache(self._rows)
+        self.readings = cache(self._readings)
+
+    def up_to(self, size: int) -> list[Form]:
+        return [form for i in range(size + 1) for form in self.readings(i)]
+
+    def _rows(self, size: int) -> list[Form]:
+        """The forms of type Rows of exactly this size."""
+        if size == 0:
+            return [Form("all_structures")]
+        made = []
+        for function in FUNCTIONS.values():
+            if function.result != "Rows" or not function.arguments:
+                continue
+            made += self._applied(function, size - 1)
+        return made
+
+    def _readings(self, size: int) -> list[Form]:
+        made = []
+        for function in FUNCTIONS.values():
+            if function.result == "Rows" or "Rows" not in function.arguments:
+                continue
+            if function.name.startswith("compare_"):
+                if size:
+                    forms = self._applied(function, size - 1)
+                    made += [f for f in forms if f.arguments[-1] != f.arguments[-2]]
+            else:
+                made += self._applied(function, size)
+        return made
+
+    def _applied(self, function: Function, size: int) -> list[Form]:
+        """The function over arguments the greatest of which has exactly this size."""
+        pools = []
+        for type_name in function.arguments:
+            if type_name == "Rows":
+                pools.append([(f, i) for i in range(size + 1) for f in self.rows(i)])
+            elif function.result == "Rows" and type_name in ("Number", "Date"):
+                read = [(f, i) for i in range(size + 1) for f in self.readings(i) if _result(f) == type_name]
+                pools.append([(f, 0) for f in self.leaves[type_name]] + read)
+            elif type_name == "Relation":
+                pools.append([(Form(relation_leaf(r)), 0) for r in self.language.offered(function)])
+            else:
+                pools.append([(f, 0) for f in self.leaves[type_name]])
+        return [
+            Form(function.name, tuple(f for f, _ in arguments))
+            for arguments in product(*pools)
+            if max(i for _, i in arguments) == size
+        ]
+
+
+def _result(form: Form) -> str:
+    return FUNCTIONS[form.name].result
