@@ -4,14 +4,11 @@ Texts are the content words of the question, by lemma, and the longer sequences 
 table has them (after the original baseline, which keeps what it finds in the paragraph).
 """
 
-import re
-from collections.abc import Iterator
-
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from extractors.values import find_values
 from grammar.language import Literals
-from grammar.types import Number, Text
+from grammar.types import Date, Number, Text
 from grammar.view import View, as_date, key
 
 #: More would slow the search down; a question rarely has as many that the table knows.
@@ -26,28 +23,45 @@ _ASKING = {"how", "many", "much", "more", "most", "which", "what", "who", "when"
 def literals_of(question: Doc, view: View) -> Literals:
     """The literals of a question (a parsed text) over one table, in question order."""
     numbers, dates = find_values(question.text)
-    strings: dict[str, Text] = {}
-    for text in _candidates(question):
-        if text.key and text.key not in strings and view.mentions(text.key):
-            strings[text.key] = text
+    words, sequences = _words(question), _sequences(question, view)
+    strings = {text.key: text for text in [*words, *sequences] if text.key and view.mentions(text.key)}
     return Literals(
-        tuple(list(strings.values())[:MAX_STRINGS]),
+        tuple(strings.values())[:MAX_STRINGS],
         tuple(dict.fromkeys(Number(n.value) for n in numbers)),
-        tuple(dict.fromkeys(as_date(date) for date in dates)),
+        tuple(dict.fromkeys(end for date in dates for end in _ends(as_date(date)))),
     )
 
 
-def _candidates(question: Doc) -> Iterator[Text]:
-    """Sequences of words, as they stand, longest first; then the content words one by one, by lemma."""
+def _ends(date: Date) -> tuple[Date, ...]:
+    """The date; of a range such as a decade its first and last year, since a form names one date at a time."""
+    if date.last_year is None:
+        return (date,)
+    return date._replace(last_year=None), Date(date.last_year)
+
+
+def _words(question: Doc) -> list[Text]:
+    """The content words, by lemma; the surface is the word as it stands."""
+    return [Text(token.text, key(token.lemma_)) for token in question if _is_content(token)]
+
+
+def _sequences(question: Doc, view: View) -> list[Text]:
+    """The longest sequences of words, from content word to content word, that the table has as they stand."""
     tokens = [token for token in question if not token.is_space]
+    found: list[Text] = []
+    covered: set[tuple[int, int]] = set()
     for length in range(MAX_WORDS, 1, -1):
         for i in range(len(tokens) - length + 1):
-            window = tokens[i : i + length]
-            ends = (window[0], window[-1])
-            if all(t.pos_ in _CONTENT and t.lemma_.lower() not in _ASKING for t in ends):
-                if all(re.search(r"\w|^-$", t.text) for t in window):
-                    surface = question.text[window[0].idx : window[-1].idx + len(window[-1])]
-                    yield Text(surface, key(surface))
-    for token in tokens:
-        if token.pos_ in _CONTENT and token.lemma_.lower() not in _ASKING:
-            yield Text(token.text, key(token.lemma_))
+            first, last = tokens[i], tokens[i + length - 1]
+            if not (_is_content(first) and _is_content(last)) or any(
+                a <= i and i + length <= b for a, b in covered
+            ):
+                continue
+            surface = question.text[first.idx : last.idx + len(last)]
+            if view.mentions(key(surface)):
+                covered.add((i, i + length))
+                found.append(Text(surface, key(surface)))
+    return found
+
+
+def _is_content(token: Token) -> bool:
+    return token.pos_ in _CONTENT and token.lemma_.lower() not in _ASKING

@@ -440,7 +440,7 @@ def _ordinal(date: Date) -> int | None:
         return None
     try:
         return calendar_date(date.year or 2001, date.month, date.day).toordinal()
-    except ValueError:  # 30 February, or a year before 1 or after 9999
+    except (ValueError, OverflowError):  # 30 February, or a year before 1 or after 9999
         return None
 
 

@@ -129,6 +129,17 @@ def _choices(arguments: Sequence[Forms]) -> Iterator[tuple[Form, ...]]:
             yield (form, *others)
 
 
+def _in_turn(iterators: list[Iterator[Form]]) -> Iterator[Form]:
+    """The next of each iterator, round after round, until all are spent."""
+    while iterators:
+        left = []
+        for iterator in iterators:
+            for form in islice(iterator, 1):
+                yield form
+                left.append(iterator)
+        iterators = left
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """The consistent forms of one question. ``denotations`` has each answer that was reached, once."""
@@ -142,8 +153,9 @@ class Found:
         return self.packed.count
 
     def forms(self, limit: int | None = None) -> Iterator[Form]:
-        """The forms, small ones first, at most ``limit``."""
-        return islice(self.packed.forms(), limit)
+        """The forms, at most ``limit``: one from each way of reaching an answer in turn, small ones first, so
+        that the beginning shows what there is and not a thousand variants of one filter."""
+        return islice(_in_turn([alternative.forms() for alternative in self.packed.alternatives]), limit)
 
 
 def search(language: Language, goal: Goal, max_size: int = 2) -> Found:
@@ -179,7 +191,8 @@ class _Search:
         found = Packed()
         reached: dict[Denotation, None] = {}
         for denotation, forms in self._roots():
-            found.add(forms)
+            for alternative in forms.alternatives if isinstance(forms, Packed) else [forms]:
+                found.add(alternative)
             reached[denotation] = None
         return Found(found, tuple(reached))
 

@@ -38,10 +38,6 @@ class Date(NamedTuple):
     def compare(self, other: "Date") -> int | None:
         """-1, 0 or 1 as this date is before, equal to or after ``other``; None where the known parts do not
         decide. Two dates without a year are taken to lie in the same one, as in the original baseline."""
-        if self.quarter is not None and other.quarter is not None:
-            return _sign(self.quarter, other.quarter)
-        if (self.year is None) != (other.year is None):
-            return None
         if self.year is not None and other.year is not None:
             if (self.last_year or self.year) < other.year:
                 return -1
@@ -49,6 +45,10 @@ class Date(NamedTuple):
                 return 1
             if (self.year, self.last_year) != (other.year, other.last_year):
                 return None
+        if self.quarter is not None and other.quarter is not None and self.quarter != other.quarter:
+            return _sign(self.quarter, other.quarter)
+        if (self.year is None) != (other.year is None):
+            return None
         for mine, theirs in ((self.month, other.month), (self.day, other.day)):
             if mine is None and theirs is None:
                 continue

@@ -68,7 +68,7 @@ class View:
     def numbers(self) -> dict[Relation, tuple[tuple[Number, ...], ...]]:
         """Relation -> the numbers of each row's arguments, in text order."""
         return {
-            name: tuple(tuple(Number(n.value) for a in cell for n in a.numbers) for cell in cells)
+            name: tuple(tuple(Number(float(n.value)) for a in cell for n in a.numbers) for cell in cells)
             for name, cells in self.cells.items()
         }
 
@@ -190,16 +190,27 @@ class View:
         return tuple(found)
 
 
+#: What parts one statement of a list from the next: a number beyond it belongs to another thing.
+_BOUNDARY = re.compile(r"[,;]|\b(?:and|but|while|whereas)\b")
+_BOUNDARY_COST = 100
+
+
 def _nearest(cell: tuple[Argument, ...], sought: str) -> Number | None:
-    """The number nearest to the first occurrence of ``sought`` in a cell, by characters between them."""
+    """The number nearest to the first occurrence of ``sought`` in a cell, in characters between them; a comma or
+    a conjunction between counts as ``_BOUNDARY_COST`` more."""
     pattern = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, sought.split("_"))), re.IGNORECASE)
     for argument in cell:
         match = pattern.search(argument.text)
-        if match and argument.numbers:
-            start, end = argument.start + match.start(), argument.start + match.end()
-            apart = [n for n in argument.numbers if n.end <= start or n.start >= end]
+        if match:
+            apart: list[tuple[int, int, float]] = []
+            for number in argument.numbers:
+                start, end = number.start - argument.start, number.end - argument.start
+                if end <= match.start() or start >= match.end():
+                    between = argument.text[end : match.start()] or argument.text[match.end() : start]
+                    cost = len(between) + _BOUNDARY_COST * len(_BOUNDARY.findall(between))
+                    apart.append((cost, start, number.value))
             if apart:
-                return Number(min(apart, key=lambda n: (max(start - n.end, n.start - end), n.start)).value)
+                return Number(float(min(apart)[2]))
     return None
 
 

@@ -25,12 +25,16 @@ def argument(
             Span(t, start + max(text.find(t), 0), start + text.find(t) + len(t), label) for t, label in pairs
         )
 
-    found = [Number(n, start + i, start + i + 1) for i, n in enumerate(numbers)]
+    found, place = [], 0
+    for number in numbers:
+        place = max(text.find(f"{number:g}", place), place)
+        end = place + len(f"{number:g}")
+        found.append(Number(number, start + place, start + end + text[end:].startswith("%")))
     return Argument(
         text,
         start,
         start + len(text),
-        tuple(text.lower().split()),
+        tuple(word.strip(",").removesuffix("s") for word in text.lower().split()),
         numbers=tuple(found),
         dates=tuple(dates),
         phrases=spans(phrases),

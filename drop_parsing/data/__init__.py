@@ -1,0 +1,1 @@
+"""DROP data: the types, the reader of every accepted form, and the metric."""

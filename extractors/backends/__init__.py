@@ -1,0 +1,1 @@
+"""Extractors that need an extra installed, chosen by name from ``extractors.registry``."""

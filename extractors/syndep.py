@@ -1,0 +1,342 @@
+"""The scheme "syndep": one row for each clause of the dependency tree.
+
+A row's predicate is the verb, the copula or, in a sentence without either, the head noun. Its relations are
+the grammatical ones of ``extractors.dependencies``; its cells are whole phrases. What grammar leaves out is
+filled in from the tree: the antecedent in a relative clause, the subject and object that coordinated verbs
+share, the subject of an infinitive or participle.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+from spacy.language import Language
+
+from extractors.annotate import Annotation, annotate
+from extractors.arguments import ArgumentBuilder
+from extractors.dependencies import Tree, collapsed_tree
+from extractors.repairs import VERBAL
+from extractors.table import Argument, Lost, Paragraph, Row, Table
+from extractors.values import Date, Number
+
+#: The relation of the whole clause.
+CLAUSE = "clause"
+
+#: Changes whenever the rules can give another table for the same parse.
+RULES_VERSION = "1"
+
+_CLAUSAL = frozenset(
+    {"root", "acl", "acl:relcl", "advcl", "ccomp", "xcomp", "csubj", "parataxis", "conj", "dep", "attr"}
+)
+_NO_ARGUMENT = frozenset({"punct", "aux", "cc", "det", "case", "mark", "expl", "prt"})
+_MODIFIERS = frozenset({"det", "amod", "nummod", "compound", "nmod:poss", "neg", "advmod", "punct", "case"})
+# Clauses that stand beside the one they hang on: rows of their own, no part of it.
+_NEIGHBOURS = frozenset({"conj", "list", "parataxis"})
+_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj"})
+_OBJECTS = frozenset({"obj", "attr", "nsubj"})
+# fmt: off
+# First of two coordinated verbs, these do not share the second's object: "came and saw the town".
+_INTRANSITIVE = frozenset({
+    "be", "come", "go", "sit", "stand", "rise", "fall", "die", "live", "arrive", "sleep", "wait",
+    "appear", "return",
+})
+# fmt: on
+
+
+class SynDepExtractor:
+    """Tables by dependency syntax from a spaCy pipeline with ClearNLP labels."""
+
+    scheme = "syndep"
+
+    def __init__(self, nlp: Language) -> None:
+        self._nlp = nlp
+        model = f"{nlp.meta['lang']}_{nlp.meta['name']}"
+        self.name = f"spacy-{model}"
+        self.version = f"{RULES_VERSION}-{nlp.meta['version']}"
+
+    def extract(self, paragraph: Paragraph) -> Table:
+        return next(self.pipe(iter([paragraph])))
+
+    def pipe(self, paragraphs: Iterator[Paragraph]) -> Iterator[Table]:
+        for annotation in annotate(self._nlp, paragraphs):
+            rows = _Clauses(annotation).rows()
+            yield Table(
+                paragraph_id=annotation.paragraph.id,
+                hash=annotation.paragraph.hash,
+                scheme=self.scheme,
+                extractor=self.name,
+                version=self.version,
+                rows=tuple(rows),
+                lost=_lost(annotation, rows),
+            )
+
+
+class _Clauses:
+    """The clauses of one paragraph and the rows they give."""
+
+    def __init__(self, annotation: Annotation) -> None:
+        self._annotation = annotation
+        self._tree: Tree = collapsed_tree(annotation)
+        self._is_clause = [self._heads_clause(i) for i in range(len(annotation.words))]
+        self._cells = ArgumentBuilder(annotation, self._tree, self._is_clause)
+        self._subjects: dict[int, list[int]] = {}
+
+    def rows(self) -> list[Row]:
+        rows: dict[int, Row] = {}
+        for number, (first, end) in enumerate(self._annotation.sentences):
+            rows.update((i, self._row(i, number)) for i in range(first, end) if self._is_clause[i])
+        for value in _uncovered(self._annotation, rows.values()):
+            self._keep(value, rows)
+        return list(rows.values())
+
+    def _keep(self, value: Number | Date, rows: dict[int, Row]) -> None:
+        """Give a value that grammar put in no cell one of its own, in the row of its clause."""
+        starts = self._annotation.starts
+        first = max(bisect_right(starts, value.start) - 1, 0)
+        last = max(bisect_left(starts, value.end) - 1, first)
+        row = rows.get(self._cells.clause_of(first))
+        if row is not None:
+            cell = self._cells.build(first, first, last)
+            rows[self._cells.clause_of(first)] = replace(
+                row, arguments={**row.arguments, "dep": (*row.cell("dep"), cell)}
+            )
+
+    def _heads_clause(self, i: int) -> bool:
+        tree, pos = self._tree, self._annotation.pos
+        relation = tree.relations[i]
+        if tree.heads[i] == i:
+            word = self._annotation.words[i]
+            return bool(tree.children[i]) or any(character.isalnum() for character in word)
+        if pos[i] in VERBAL:
+            return (
+                relation in _CLAUSAL
+                or self._annotation.dependencies[i] == "pcomp"
+                or (
+                    relation not in _NO_ARGUMENT
+                    and any(tree.relations[k] in {"obj", "nsubj", "nsubj:pass"} for k in tree.children[i])
+                )
+            )
+        if relation == "list" or any(tree.relations[k] == "list" for k in tree.children[i]):
+            return True
+        if relation == "conj":
+            return self._is_nominal_root(tree.heads[i])
+        return relation in {"advcl", "ccomp", "acl:relcl", "parataxis"} and any(
+            tree.relations[k] in _SUBJECTS for k in tree.children[i]
+        )
+
+    def _is_nominal_root(self, i: int) -> bool:
+        """Whether ``i`` heads a verbless sentence, or is coordinated with a noun that does."""
+        tree, pos = self._tree, self._annotation.pos
+        while tree.relations[i] == "conj" and pos[i] not in VERBAL:
+            i = tree.heads[i]
+        return tree.heads[i] == i and pos[i] not in VERBAL
+
+    def _row(self, i: int, sentence: int) -> Row:
+        predicate, used = self._predicate(i)
+        found: dict[str, list[Argument]] = {}
+        for relation, argument in sorted(
+            self._arguments(i, used), key=lambda pair: (pair[1].start, pair[1].end, pair[0])
+        ):
+            cell = found.setdefault(relation, [])
+            if argument not in cell:
+                cell.append(argument)
+        found[CLAUSE] = [self._clause(i, predicate)]
+        return Row(predicate, sentence, {relation: tuple(cell) for relation, cell in found.items()})
+
+    def _clause(self, i: int, predicate: Argument) -> Argument:
+        """The cell of the whole clause, less the clauses coordinated with it.
+
+        Its phrases are what events are called by: from the subject or the verb to the end of the verb or of
+        any complement, and the complements with their prepositions.
+        """
+        tree, starts = self._tree, self._annotation.starts
+        parts = [
+            k
+            for k in tree.children[i]
+            if tree.relations[k] not in {"punct", "cc"}
+            and not (self._is_clause[k] and tree.relations[k] in _NEIGHBOURS)
+        ]
+        first = min([i, *(tree.first[k] for k in parts)])
+        last = max([i, *(tree.last[k] for k in parts)])
+        first, last = self._cells.trim(first, last)
+        if self._annotation.pos[i] not in VERBAL:
+            return self._cells.build(i, first, last)
+        verb_end = bisect_left(starts, predicate.end) - 1
+        subject = next((tree.first[k] for k in parts if tree.relations[k] in _SUBJECTS and k < i), None)
+        complements = [k for k in parts if k > verb_end]
+        ends = [tree.last[k] for k in complements]
+        phrases = [] if subject is None else [(subject, end, "clause") for end in (verb_end, *ends)]
+        phrases += [(i, end, "vp") for end in ends]
+        phrases += [
+            (tree.first[k], tree.last[k], "pp") for k in parts if tree.relations[k].startswith("obl:")
+        ]
+        # Whether "a pass from Hale" is one phrase is the parser's least certain choice: offer it, too.
+        phrases += [
+            (tree.first[one], tree.last[other], tree.relations[one])
+            for one, other in pairwise(complements)
+            if tree.relations[one] in _OBJECTS and tree.relations[other].startswith("obl:")
+        ]
+        return self._cells.build(i, first, last, phrases)
+
+    def _predicate(self, i: int) -> tuple[Argument, set[int]]:
+        """The predicate's cell, and the children that are part of it.
+
+        A verb stands with the auxiliaries, negation and particle next to it; a noun with its modifiers.
+        """
+        tree = self._tree
+        verbal = self._annotation.pos[i] in VERBAL
+        parts = {"aux", "neg", "prt"} if verbal else _MODIFIERS
+        first = last = i
+        used = set()
+        for child in reversed(tree.children[i]):
+            adjacent = child < i and tree.last[child] == first - 1 and not self._is_clause[child]
+            if adjacent and tree.relations[child] in parts and self._annotation.tags[child] != "TO":
+                first = tree.first[child]
+                used.add(child)
+        for child in tree.children[i]:
+            if verbal and child > i and tree.first[child] == last + 1 and tree.relations[child] in parts:
+                last = tree.last[child]
+                used.add(child)
+        first, last = self._cells.trim(first, last)
+        return self._cells.build(i, first, last), used
+
+    def _arguments(self, i: int, used: set[int]) -> Iterator[tuple[str, Argument]]:
+        tree = self._tree
+        own = [k for k in tree.children[i] if k not in used and tree.relations[k] not in _NO_ARGUMENT]
+        antecedent = self._antecedent(i)
+        if antecedent is not None:
+            yield antecedent
+        for child in own:
+            relation = tree.relations[child]
+            if relation in _NEIGHBOURS and self._is_clause[child]:
+                continue
+            if self._is_relative(child) and (antecedent is not None or relation == "advmod"):
+                continue
+            yield relation, self._whole(child)
+        if antecedent is None or antecedent[0] not in _SUBJECTS:
+            for subject in self._subjects_of(i):
+                if subject not in own:
+                    yield self._voice(i), self._named(subject)
+        for shared in self._shared_objects(i):
+            yield "obj", self._named(shared)
+
+    def _whole(self, i: int) -> Argument:
+        """The cell of everything below ``i``, less a preposition in front."""
+        first, last = self._cells.trim(self._tree.first[i], self._tree.last[i])
+        return self._cells.build(i, first, last)
+
+    def _named(self, i: int) -> Argument:
+        """The cell of ``i``, or of what it stands for where it is a relative pronoun."""
+        antecedent = self._antecedent(self._tree.heads[i]) if self._is_relative(i) else None
+        return self._whole(i) if antecedent is None else antecedent[1]
+
+    def _is_relative(self, i: int) -> bool:
+        return self._annotation.tags[i] in {"WDT", "WP", "WP$", "WRB"}
+
+    def _antecedent(self, i: int) -> tuple[str, Argument] | None:
+        """The noun phrase that a relative or participial clause describes, with its relation there."""
+        tree = self._tree
+        noun = tree.heads[i]
+        if tree.relations[i] not in {"acl", "acl:relcl"}:
+            return None
+        first, last = tree.first[noun], min(tree.first[i] - 1, tree.last[noun])
+        if not first <= noun <= last:
+            first = last = noun
+        argument = self._cells.build(noun, *self._cells.trim(first, last))
+        relations = {tree.relations[k] for k in tree.children[i]}
+        for k in tree.children[i]:
+            if self._is_relative(k):
+                relation = tree.relations[k]
+                return ("obl" if relation in {"advmod", "mark"} else relation), argument
+            for grandchild in tree.children[k]:
+                if tree.relations[grandchild] == "nmod:poss" and self._is_relative(grandchild):
+                    return "nmod:poss", argument
+        if relations.isdisjoint(_SUBJECTS):
+            return self._voice(i), argument
+        return ("obl" if "obj" in relations else "obj"), argument
+
+    def _voice(self, i: int) -> str:
+        """The relation a subject has to the verb ``i``."""
+        labels, tags = self._annotation.dependencies, self._annotation.tags
+        children = self._tree.children[i]
+        if any(labels[k] == "auxpass" for k in children):
+            return "nsubj:pass"
+        bare_participle = tags[i] == "VBN" and not any(self._tree.relations[k] == "aux" for k in children)
+        if not bare_participle:
+            return "nsubj"
+        if self._tree.relations[i] == "conj":
+            return self._voice(self._tree.heads[i])
+        return "nsubj:pass"
+
+    def _subjects_of(self, i: int) -> list[int]:
+        """The heads of the subjects of clause ``i``: its own, or those of the clause that governs it."""
+        chain = []
+        while i not in self._subjects:
+            chain.append(i)
+            found, governor = self._subject_or_governor(i)
+            if governor is None:
+                self._subjects[i] = found
+            else:
+                i = governor
+        for j in chain:
+            self._subjects[j] = self._subjects[i]
+        return self._subjects[i]
+
+    def _subject_or_governor(self, i: int) -> tuple[list[int], int | None]:
+        tree = self._tree
+        own = [k for k in tree.children[i] if tree.relations[k] in _SUBJECTS]
+        governor, relation = tree.heads[i], tree.relations[i]
+        if own or governor == i:
+            return own, None
+        if relation == "list" or any(tree.relations[k] == "list" for k in tree.children[i]):
+            return [], governor
+        if self._annotation.pos[i] not in VERBAL or self._annotation.pos[governor] not in VERBAL:
+            return [], None
+        if relation == "xcomp":
+            objects = [k for k in tree.children[governor] if tree.relations[k] in {"obj", "iobj"} and k < i]
+            if objects:
+                return objects[-1:], None
+        if relation in {"conj", "xcomp", "advcl"} or relation.startswith("obl"):
+            return [], governor
+        return [], None
+
+    def _shared_objects(self, i: int) -> list[int]:
+        """The object that stands only after the last of several coordinated verbs: "managed and owned it"."""
+        tree = self._tree
+        if self._annotation.pos[i] != "VERB" or self._annotation.lemmas[i] in _INTRANSITIVE:
+            return []
+        following = [k for k in tree.children[i] if k > i and tree.relations[k] not in {"cc", "punct"}]
+        while len(following) == 1:
+            verb = following[0]
+            if tree.relations[verb] != "conj" or self._annotation.pos[verb] != "VERB":
+                return []
+            objects = [k for k in tree.children[verb] if tree.relations[k] == "obj"]
+            blocked = any(tree.relations[k] in _SUBJECTS for k in tree.children[verb] if k < verb)
+            if blocked or self._voice(i) != self._voice(verb) or self._voice(i) == "nsubj:pass":
+                return []
+            if objects:
+                return objects
+            following = [
+                k for k in tree.children[verb] if k > verb and tree.relations[k] not in {"cc", "punct"}
+            ]
+        return []
+
+
+def _lost(annotation: Annotation, rows: list[Row]) -> Lost:
+    covered = {row.sentence for row in rows}
+    values = _uncovered(annotation, rows)
+    return Lost(
+        sentences=tuple(s for s in range(len(annotation.sentences)) if s not in covered),
+        numbers=tuple(value for value in values if isinstance(value, Number)),
+        dates=tuple(value for value in values if isinstance(value, Date)),
+    )
+
+
+def _uncovered(annotation: Annotation, rows: Iterable[Row]) -> list[Number | Date]:
+    """The values that lie in no cell."""
+    spans = sorted({(cell.start, cell.end) for row in rows for _, cell in row.cells()})
+    starts = [start for start, _ in spans]
+    reach = [0, *accumulate((end for _, end in spans), max)]
+    values: list[Number | Date] = [*annotation.numbers, *annotation.dates]
+    return [value for value in values if reach[bisect_right(starts, value.start)] < value.end]
