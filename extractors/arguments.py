@@ -196,7 +196,8 @@ class ArgumentBuilder:
         ends = [self.trim(left, end)[1] for end in rights]
         if not self._annotation.words[token][0].isalnum():
             lefts = []  # A bare "%" says nothing.
-        found.extend((left, end, label) for end in ends)
+        found.append((left, ends[0], label))
+        found.extend((left, end, "part") for end in ends[1:])
         for start in lefts:
             start, _ = self.trim(min(start, token), token)
             if start > left:

@@ -9,6 +9,7 @@ one predicate: "The wall is thick" is is -nsubj-> wall, is -attr-> thick.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from extractors import universal
 from extractors.annotate import Annotation
 from extractors.repairs import repair
 from extractors.values import Date, Number
@@ -99,11 +100,17 @@ class Tree:
 
 
 def collapsed_tree(annotation: Annotation) -> Tree:
-    """The tree of a paragraph parsed with ClearNLP labels (all of spaCy's English pipelines)."""
+    """The tree of a paragraph parsed with ClearNLP or universal labels."""
     heads = list(annotation.heads)
-    relations = [RELATIONS.get(label, "dep") for label in annotation.dependencies]
-    _collapse_prepositions(annotation, heads, relations)
-    _mark_existentials(heads, relations)
+    if universal.is_universal(annotation):
+        relations = universal.convert(annotation, heads, PREPOSITIONS)
+    else:
+        relations = [
+            "mark" if label == "aux" and tag == "TO" else RELATIONS.get(label, "dep")
+            for label, tag in zip(annotation.dependencies, annotation.tags, strict=True)
+        ]
+        _collapse_prepositions(annotation, heads, relations)
+    _mark_existentials(annotation, heads, relations)
     _mark_juxtaposed(annotation, heads, relations)
     repair(annotation, heads, relations)
     children = _children(heads)
@@ -175,9 +182,13 @@ def _collapse_prepositions(annotation: Annotation, heads: list[int], relations: 
             relations[k] = relation
 
 
-def _mark_existentials(heads: Sequence[int], relations: list[str]) -> None:
+def _mark_existentials(annotation: Annotation, heads: Sequence[int], relations: list[str]) -> None:
     """In "there were 96 males" the males are the subject."""
-    existential = {heads[i] for i, relation in enumerate(relations) if relation == "expl"}
+    existential = {
+        heads[i]
+        for i, relation in enumerate(relations)
+        if relation == "expl" and annotation.lemmas[i] == "there"
+    }
     for i, head in enumerate(heads):
         if relations[i] == "attr" and head in existential:
             relations[i] = "nsubj"
@@ -203,7 +214,7 @@ def _extend_ranges(
     values: list[Number | Date] = [*annotation.numbers, *annotation.dates]
     edges = {value.start for value in values}, {value.end for value in values}
     for i, relation in enumerate(relations):
-        if not relation.endswith((":to", ":until")):
+        if first[i] == i or not relation.endswith((":to", ":until")):
             continue
         before = next(
             (k for k in range(first[i] - 1, max(first[i] - 6, -1), -1) if heads[k] == heads[i]), None

@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -34,7 +33,7 @@ _PART = re.compile(r"part-([0-9a-f]{32})\.parquet")
 
 
 class StoreError(ValueError):
-    """A file or folder could not be read or written. The message is one sentence with the path and the remedy."""
+    """A file or folder could not be read or written: one sentence with the path and the remedy."""
 
 
 @contextmanager
@@ -64,12 +63,12 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 class PartStore:
-    """A folder of ``part-*.parquet`` files with one schema, whose rows are found by the string column ``key``.
+    """A folder of ``part-*.parquet`` files with one schema; rows are found by the string column ``key``.
 
     Rows are plain Python values as Arrow takes them; strings must be UTF-8 encodable (see ``escape``).
-    One ``add`` makes one part, which is what a crash can lose and what a look-up reads: some hundred rows are a
-    good size. A part that is damaged or has another schema is logged, renamed to ``*.damaged`` and listed in
-    ``damaged``; its keys are then missing. Any method raises ``StoreError`` where the folder fails.
+    One ``add`` makes one part, which is what a crash can lose and what a look-up reads: some hundred rows are
+    a good size. A part that is damaged or has another schema is logged, renamed to ``*.damaged`` and listed
+    in ``damaged``; its keys are then missing. Any method raises ``StoreError`` where the folder fails.
     """
 
     def __init__(self, folder: Path, schema: pa.Schema, key: str) -> None:
@@ -166,9 +165,10 @@ class PartStore:
     def _set_aside(self, path: Path, problem: str) -> None:
         aside = path.with_name(path.name + ".damaged")
         logger.warning("%s is damaged (%s): set aside as %s, to be made again", path, problem, aside.name)
-        # Another process may have renamed it already, or the folder be read-only: the part stays unused all the same.
-        with suppress(OSError):
+        try:
             path.rename(aside)
+        except OSError:  # a folder that is read-only, or another process that was quicker
+            self._keys[path] = []
         self.damaged.append(aside)
 
     def _names(self) -> list[str]:
@@ -211,7 +211,7 @@ def _problem(path: Path, data: bytes, schema: pa.Schema) -> str | None:
 
 def _unreadable(path: Path, error: OSError) -> StoreError:
     return StoreError(
-        f"Cannot read {path} ({error.strerror or error}): check its permissions, or choose another cache folder."
+        f"Cannot read {path} ({error.strerror or error}): check its permissions, or choose another folder."
     )
 
 
@@ -334,7 +334,7 @@ _ESCAPE = re.compile("\ufdd0([0-9a-f]{4})")
 
 
 def escape(text: str) -> str:
-    """``text`` as valid UTF-8: a lone surrogate becomes U+FDD0 and its four hex digits (so does U+FDD0 itself)."""
+    """``text`` as valid UTF-8: a lone surrogate, or U+FDD0 itself, becomes U+FDD0 and four hex digits."""
     return _ESCAPED.sub(lambda match: f"\ufdd0{ord(match[0]):04x}", text)
 
 
@@ -356,23 +356,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return [(escape(name), _plain(item)) for name, item in value.items()]
     if is_dataclass(value):
-        return {name: _plain(getattr(value, name)) for name in _field_names(type(value))}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return value
-
-
-@cache
-def _field_names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def from_record(row: Mapping[str, Any]) -> Table:
     """The inverse of ``to_record``, from a row as Arrow gives it back."""
     lost = row["lost"]
-    names = (unescape(row[name]) for name in ("paragraph_id", "hash", "scheme", "extractor", "version"))
     return Table(
-        *names,
-        rows=tuple(map(_row, row["rows"])),
-        lost=Lost(tuple(lost["sentences"]), _numbers(lost["numbers"]), _dates(lost["dates"])),
+        unescape(row["paragraph_id"]),
+        row["hash"],
+        row["scheme"],
+        row["extractor"],
+        row["version"],
+        tuple(map(_row, row["rows"])),
+        Lost(tuple(lost["sentences"]), _numbers(lost["numbers"]), _dates(lost["dates"])),
     )
 
 
@@ -397,7 +395,14 @@ def _argument(value: Mapping[str, Any]) -> Argument:
 
 def _numbers(values: list[dict[str, Any]]) -> tuple[Number, ...]:
     return tuple(
-        Number(**{**value, "unit": unescape(value["unit"])} if value["unit"] else value) for value in values
+        Number(
+            value["value"],
+            value["start"],
+            value["end"],
+            None if value["unit"] is None else unescape(value["unit"]),
+            value["kind"],
+        )
+        for value in values
     )
 
 

@@ -45,7 +45,7 @@ _INTRANSITIVE = frozenset({
 
 
 class SynDepExtractor:
-    """Tables by dependency syntax from a spaCy pipeline with ClearNLP labels."""
+    """Tables by dependency syntax from a spaCy pipeline, with ClearNLP or universal labels."""
 
     scheme = "syndep"
 
@@ -60,7 +60,7 @@ class SynDepExtractor:
 
     def pipe(self, paragraphs: Iterator[Paragraph]) -> Iterator[Table]:
         for annotation in annotate(self._nlp, paragraphs):
-            rows = _Clauses(annotation).rows()
+            rows = rows_of(annotation)
             yield Table(
                 paragraph_id=annotation.paragraph.id,
                 hash=annotation.paragraph.hash,
@@ -70,6 +70,11 @@ class SynDepExtractor:
                 rows=tuple(rows),
                 lost=_lost(annotation, rows),
             )
+
+
+def rows_of(annotation: Annotation) -> list[Row]:
+    """The rows of a parsed paragraph, in text order of their predicates."""
+    return _Clauses(annotation).rows()
 
 
 class _Clauses:
@@ -191,7 +196,7 @@ class _Clauses:
         used = set()
         for child in reversed(tree.children[i]):
             adjacent = child < i and tree.last[child] == first - 1 and not self._is_clause[child]
-            if adjacent and tree.relations[child] in parts and self._annotation.tags[child] != "TO":
+            if adjacent and tree.relations[child] in parts:
                 first = tree.first[child]
                 used.add(child)
         for child in tree.children[i]:
@@ -258,16 +263,16 @@ class _Clauses:
 
     def _voice(self, i: int) -> str:
         """The relation a subject has to the verb ``i``."""
-        labels, tags = self._annotation.dependencies, self._annotation.tags
-        children = self._tree.children[i]
-        if any(labels[k] == "auxpass" for k in children):
-            return "nsubj:pass"
-        bare_participle = tags[i] == "VBN" and not any(self._tree.relations[k] == "aux" for k in children)
-        if not bare_participle:
-            return "nsubj"
-        if self._tree.relations[i] == "conj":
-            return self._voice(self._tree.heads[i])
-        return "nsubj:pass"
+        tree, labels, tags = self._tree, self._annotation.dependencies, self._annotation.tags
+        while True:
+            children = tree.children[i]
+            if any(labels[k] in {"auxpass", "aux:pass"} for k in children):
+                return "nsubj:pass"
+            if tags[i] != "VBN" or any(tree.relations[k] == "aux" for k in children):
+                return "nsubj"
+            if tree.relations[i] != "conj":
+                return "nsubj:pass"
+            i = tree.heads[i]  # "was built and sold": one auxiliary for both.
 
     def _subjects_of(self, i: int) -> list[int]:
         """The heads of the subjects of clause ``i``: its own, or those of the clause that governs it."""

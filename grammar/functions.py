@@ -19,9 +19,9 @@ from grammar.view import ENTITY, View, round_off
 
 #: What of its rows a function depends on: a search evaluates it once for all row sets that agree on that.
 #: ``each``: it keeps or drops every row by itself, whatever the others are. ``first``: the first row alone.
-#: ``number``: how many rows. ``filled`` and ``numbers``: the rows with a cell, or a number, under the relation.
-#: ``all``: the set as a whole.
-Scope = Literal["each", "first", "number", "filled", "numbers", "all"]
+#: ``number``: how many rows. ``holding``: the rows that hold under the relation what the function needs.
+#: ``part``: the rows that have the part under the relation. ``all``: the set as a whole.
+Scope = Literal["each", "first", "number", "holding", "part", "all"]
 
 #: What some cell under a relation must hold for the function to be offered for it (``value``: a number or a date).
 Needs = Literal["cell", "number", "date", "value", "entity"]
@@ -81,8 +81,14 @@ def _first(rows: Rows) -> int:
     return (rows & -rows).bit_length() - 1
 
 
-def _indices(rows: Rows) -> list[int]:
-    return [i for i in range(rows.bit_length()) if rows >> i & 1]
+def _indices(rows: int) -> list[int]:
+    """The numbers of the rows of a set, in order."""
+    indices = []
+    while rows:
+        lowest = rows & -rows
+        indices.append(lowest.bit_length() - 1)
+        rows ^= lowest
+    return indices
 
 
 @function()
@@ -244,14 +250,14 @@ def next_(view: View, rows: Rows) -> Rows:
 # Values: the original's.
 
 
-@function("filled")
+@function("holding")
 def select(view: View, rows: Rows, relation: Relation) -> String | None:
     """The texts of the cells."""
     texts = view.texts.get(relation)
     return tuple(t for i in _indices(rows) for t in texts[i]) or None if texts else None
 
 
-@function("filled")
+@function("holding")
 def mode(view: View, rows: Rows, relation: Relation) -> String | None:
     """The commonest text of the cells; all of them, in order of reaching that count, where several are."""
     counts = Counter(t.key for t in select(view, rows, relation) or ())
@@ -265,7 +271,7 @@ def mode(view: View, rows: Rows, relation: Relation) -> String | None:
     return tuple(commonest) or None
 
 
-@function("filled", "entity")
+@function("holding", "entity")
 def extract_entity(view: View, rows: Rows, relation: Relation) -> String | None:
     """The first named entity of each cell that has one."""
     entities = view.parts_of(relation, ENTITY)
@@ -297,26 +303,26 @@ def _numbers(view: View, rows: Rows, relation: Relation) -> list[Number]:
     return [view.numbers[relation][i][0] for i in _indices(Rows(rows & view.with_numbers.get(relation, 0)))]
 
 
-@function("numbers", "number")
+@function("holding", "number")
 def max_(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The greatest of the cells' first numbers."""
     return max(_numbers(view, rows, relation), default=None)
 
 
-@function("numbers", "number")
+@function("holding", "number")
 def min_(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The smallest of the cells' first numbers."""
     return min(_numbers(view, rows, relation), default=None)
 
 
-@function("numbers", "number")
+@function("holding", "number")
 def sum_(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The sum of the cells' first numbers."""
     numbers = _numbers(view, rows, relation)
     return round_off(sum(numbers)) if numbers else None
 
 
-@function("numbers", "number")
+@function("holding", "number")
 def average(view: View, rows: Rows, relation: Relation) -> Number | None:
     """The mean of the cells' first numbers."""
     numbers = _numbers(view, rows, relation)
@@ -353,18 +359,32 @@ def intersection(view: View, rows: Rows, others: Rows) -> Rows:
     return Rows(rows & others)
 
 
-@function("filled")
+@function("part")
 def extract_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The phrases or entities of that kind inside the cells, each once."""
     phrases = view.parts_of(relation, part)
     return tuple(dict.fromkeys(t for i in _indices(rows) for t in phrases[i])) or None if phrases else None
 
 
-@function("filled")
+@function("part")
 def count_phrases(view: View, rows: Rows, relation: Relation, part: Part) -> Number | None:
     """How many different phrases or entities of that kind the cells hold."""
     phrases = extract_phrase(view, rows, relation, part)
     return Number(float(len({t.key for t in phrases}))) if phrases else None
+
+
+@function("part", "entity")
+def extract_entity_in(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
+    """The named entities inside the phrases of that kind in the cells, each once."""
+    entities = view.entities_in(relation, part)
+    return tuple(dict.fromkeys(t for i in _indices(rows) for t in entities[i])) or None if entities else None
+
+
+@function("first", "number")
+def extract_number_in(view: View, rows: Rows, relation: Relation, part: Part) -> Number | None:
+    """The first number inside a phrase of that kind in the cell of the first row."""
+    numbers = view.numbers_in(relation, part)
+    return next(iter(numbers[_first(rows)]), None) if rows and numbers else None
 
 
 @function()

@@ -16,7 +16,7 @@ nothing. A search of size N holds every well-typed form of size at most N in whi
 - the root is not a literal: an answer must come from the table.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from typing import Protocol, TypeVar, cast
@@ -24,7 +24,7 @@ from typing import Protocol, TypeVar, cast
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS, Function
 from grammar.language import Language, date_form, number_leaf, part_leaf, relation_leaf, string_leaf
-from grammar.types import Date, Denotation, Number, Part, Relation, Rows, String, Text
+from grammar.types import Date, Denotation, Number, Relation, Rows, String, Text
 from grammar.view import round_off
 
 K = TypeVar("K", bound=Hashable)
@@ -35,7 +35,7 @@ class Goal(Protocol):
 
     @property
     def numbers(self) -> frozenset[Number]:
-        """The numbers among them: arithmetic is solved for these."""
+        """The numbers among them: arithmetic is solved for these, and no other number is accepted."""
         ...
 
     def accepts(self, denotation: Denotation) -> bool:
@@ -252,54 +252,69 @@ class _Search:
         """
         rows = self.rows[size]
         made: dict[str, dict[Denotation, Packed]] = {"Number": {}, "Date": {}, "String": {}}
-        # At the last size, values that serve neither as an answer nor in one need not be read.
-        useless = {"Number", "Date"} if last and not self.goal.numbers else set()
-        groups = {
-            "first": _grouped(rows, lambda r: r & -r),
-            "number": _grouped(rows, lambda r: (1 << r.bit_count()) - 1),
-        }
+        # Numbers of the last size serve only as an answer or in one.
+        useless = {"Number"} if last and not self.goal.numbers else set()
+        by_first = _grouped(rows, lambda r: r & -r)
+        by_number = _grouped(rows, lambda r: (1 << r.bit_count()) - 1)
+        by_mask: dict[int, list[tuple[Rows, Packed]]] = {}
         for function in _functions("Number", "Rows"):
-            if "Number" not in useless:
-                for key, group in groups[function.scope]:
-                    count = self._call(function, key)
-                    if count is not None:
-                        _add(made["Number"], count, Apply(function.name, group))
-        for relation, leaf in self.relations.items():
-            groups["filled"] = _grouped(rows, _within(self.view.filled[relation]))
-            groups["numbers"] = _grouped(rows, _within(self.view.with_numbers[relation]))
-            for function in FUNCTIONS.values():
-                if function.result in useless or function.scope not in groups:
-                    continue
-                if relation not in self.offered[function.name]:
-                    continue
-                for values, leaves in self._further(function, relation):
-                    for key, group in groups[function.scope]:
+            for key, group in by_number if "Number" not in useless else ():
+                count = self._call(function, key)
+                if count is not None:
+                    _add(made["Number"], count, Apply(function.name, group))
+        for function in FUNCTIONS.values():
+            if function.result in useless or function.scope not in ("first", "holding", "part"):
+                continue
+            for relation in self.offered[function.name]:
+                for seen, values, leaves in self._further(function, relation):
+                    if function.scope == "first":
+                        groups = by_first
+                    elif seen in by_mask:
+                        groups = by_mask[seen]
+                    else:
+                        groups = by_mask[seen] = _grouped(rows, _within(seen))
+                    for key, group in groups:
                         value = self._call(function, key, relation, *values)
                         if value is not None and self._may_serve(value):
-                            _add(made[function.result], value, Apply(function.name, group, leaf, *leaves))
+                            forms = Apply(function.name, group, self.relations[relation], *leaves)
+                            _add(made[function.result], value, forms)
         if size:
             self._compare(self.rows[size - 1], made["String"])
         return made
 
     def _further(
         self, function: Function, relation: Relation
-    ) -> Iterable[tuple[tuple[object, ...], tuple[Forms, ...]]]:
-        """The arguments that a reader takes after (rows, relation), with their forms."""
+    ) -> Iterator[tuple[Rows, tuple[object, ...], tuple[Forms, ...]]]:
+        """What a reader takes after (rows, relation), with its forms, and the rows that it can see.
+
+        A function that makes texts is left out where none of them can be part of an answer.
+        """
         match function.arguments[2:]:
             case ():
-                if function.arguments[1:]:
-                    yield (), ()
+                seen = self.view.holding[function.needs][relation]
+                if self._reads_answers(function, seen, relation):
+                    yield seen, (), ()
             case ("Part",):
                 for part in self.view.part_names[relation]:
-                    if function.result != "String" or self._part_may_serve(relation, part):
-                        yield (part,), (self.parts[part],)
+                    seen = self.view.with_part(relation, part)
+                    if self._reads_answers(function, seen, relation, part):
+                        yield seen, (part,), (self.parts[part],)
             case ("String",):
                 for value, forms in self.literals["String"].items():
-                    if self.view.contains(relation, cast(String, value)[0].key):
-                        yield (value,), (forms,)
+                    seen = self.view.contains(relation, cast(String, value)[0].key)
+                    if seen:
+                        yield seen, (value,), (forms,)
 
-    def _part_may_serve(self, relation: Relation, part: Part) -> bool:
-        return any(self.goal.may_hold(text) for texts in self.view.parts_of(relation, part) for text in texts)
+    def _reads_answers(self, function: Function, seen: Rows, *arguments: object) -> bool:
+        """Whether a function that makes texts makes one, over some row, that an answer may hold."""
+        if function.result != "String":
+            return True
+        rows = (Rows(1 << i) for i in range(seen.bit_length()) if seen >> i & 1)
+        return any(
+            self.goal.may_hold(text)
+            for row in rows
+            for text in cast(String, self._call(function, row, *arguments) or ())
+        )
 
     def _may_serve(self, value: Denotation) -> bool:
         """Whether a value can be an answer or be used in one."""

@@ -43,6 +43,8 @@ class View:
         self.relations = tuple(Relation(name) for name in table.relations)
         self._contains: dict[tuple[Relation, str], Rows] = {}
         self._mentions: dict[str, Rows] = {}
+        self._entities_in: dict[tuple[Relation, Part], tuple[String, ...]] = {}
+        self._numbers_in: dict[tuple[Relation, Part], tuple[tuple[Number, ...], ...]] = {}
         self._near: dict[tuple[Relation, int, str], Number | None] = {}
         self._parts: dict[tuple[Relation, Part], tuple[String, ...]] = {}
 
@@ -166,6 +168,40 @@ class View:
             )
             self._parts[relation, part] = texts
         return texts
+
+    def entities_in(self, relation: Relation, part: Part) -> tuple[String, ...]:
+        """For each row, the named entities inside the phrases of that part in its cell."""
+        if (relation, part) not in self._entities_in:
+            self._entities_in[relation, part] = tuple(
+                tuple(
+                    Text(entity.text, key(entity.text))
+                    for argument in cell
+                    for span in spans_of(argument, part)
+                    for entity in argument.entities
+                    if span.start <= entity.start and entity.end <= span.end
+                )
+                for cell in self.cells.get(relation, ())
+            )
+        return self._entities_in[relation, part]
+
+    def numbers_in(self, relation: Relation, part: Part) -> tuple[tuple[Number, ...], ...]:
+        """For each row, the numbers inside the phrases of that part in its cell."""
+        if (relation, part) not in self._numbers_in:
+            self._numbers_in[relation, part] = tuple(
+                tuple(
+                    Number(float(number.value))
+                    for argument in cell
+                    for span in spans_of(argument, part)
+                    for number in argument.numbers
+                    if span.start <= number.start and number.end <= span.end
+                )
+                for cell in self.cells.get(relation, ())
+            )
+        return self._numbers_in[relation, part]
+
+    def with_part(self, relation: Relation, part: Part) -> Rows:
+        """The rows that have the part in their cell."""
+        return mask_of(self.parts_of(relation, part))
 
     def number_near(self, relation: Relation, row: int, sought: str, strict: bool = True) -> Number | None:
         """The number of a cell nearest to ``sought`` (a key) in it; of two as near, the one before it.

@@ -61,7 +61,9 @@ def expand(inputs: Iterable[str | Path]) -> list[Source]:
         elif path.exists():
             paths.append(path)
         else:
-            raise InputError(f"There is no file {path}; give the path of {ACCEPTED}, a folder of these, or -.")
+            raise InputError(
+                f"There is no file {path}; give the path of {ACCEPTED}, a folder of these, or -."
+            )
     names = Counter(path.name for path in paths if path)
     return [
         Source(path, str(path), path.name if names[path.name] == 1 else path.as_posix())
@@ -74,7 +76,7 @@ def expand(inputs: Iterable[str | Path]) -> list[Source]:
 @contextmanager
 def _open(path: Path | None) -> Iterator[io.BufferedReader]:
     if path is None:
-        stream = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer))
+        stream = cast(io.BufferedReader, io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer)))
         try:
             yield stream
         finally:
@@ -93,9 +95,11 @@ def read_lines(source: Source) -> Iterator[str]:
     try:
         with _open(source.path) as file:
             gzipped = file.peek(2)[:2] == _GZIP_MAGIC
-            yield from _decode(gzip.open(file) if gzipped else file, source.name)
+            yield from _decode(gzip.GzipFile(fileobj=file) if gzipped else file, source.name)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{source.name}: the gzip data is damaged ({error}); make the file again.") from error
+        raise InputError(
+            f"{source.name}: the gzip data is damaged ({error}); make the file again."
+        ) from error
     except OSError as error:
         raise InputError(f"{source.name} cannot be read: {error.strerror or error}.") from error
 

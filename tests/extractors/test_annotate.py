@@ -13,6 +13,7 @@ from spacy.tokens import Doc
 from extractors import annotate as module
 from extractors.annotate import Annotation, PipelineError, annotate, load_pipeline
 from extractors.table import Paragraph
+from extractors.values import Date, Number
 
 
 @cache
@@ -71,7 +72,9 @@ def test_sentence_boundaries(nlp: Language, text: str, expected: list[str]) -> N
     assert sentences(one(nlp, text)) == expected
 
 
-@pytest.mark.parametrize("date", ["29 Nov 1921", "Nov. 29, 1921", "29 November 1921", "May 1913–July 1914"])
+@pytest.mark.parametrize(
+    "date", ["29 Nov 1921", "Nov. 29, 1921", "29 November 1921", "May 1913\u2013July 1914"]
+)
 @pytest.mark.parametrize("frame", ["The mine opened {} . It shut later.", "It shut {}. Pit B opened."])
 def test_no_sentence_begins_inside_a_value(nlp: Language, date: str, frame: str) -> None:
     annotation = one(nlp, frame.format(date))
@@ -81,7 +84,7 @@ def test_no_sentence_begins_inside_a_value(nlp: Language, date: str, frame: str)
         assert not any(date_found.start < first < date_found.end for first in firsts)
 
 
-@pytest.mark.parametrize("dash", ["-", "–", "—"])
+@pytest.mark.parametrize("dash", ["-", "\u2013", "\u2014"])
 def test_both_ends_of_a_glued_range_are_tokens(nlp: Language, dash: str) -> None:
     assert {"17", "10"} <= set(one(nlp, f"Hull won 17{dash}10 at home.").words)
 
@@ -165,7 +168,8 @@ def test_a_text_longer_than_the_pipeline_takes(
     assert annotation.sentences[-1][1] == len(annotation.words)
     for first, end in annotation.sentences:
         assert all(first <= annotation.heads[i] < end for i in range(first, end))
-    for value in (*annotation.numbers, *annotation.dates):
+    values: list[Number | Date] = [*annotation.numbers, *annotation.dates]
+    for value in values:
         assert value.start in annotation.starts
 
 

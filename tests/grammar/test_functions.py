@@ -177,10 +177,13 @@ def test_functions_depend_on_what_their_scope_says(made: Table, mask: int) -> No
     for f in FUNCTIONS.values():
         seen = {"first": rows & -rows, "number": (1 << rows.bit_count()) - 1}
         for relation in view.relations:
-            seen |= {"filled": rows & view.filled[relation], "numbers": rows & view.with_numbers[relation]}
             for arguments in further(f.arguments[1:], view, relation):
-                if f.scope in seen:
-                    assert f.call(view, rows, *arguments) == f.call(view, Rows(seen[f.scope]), *arguments)
+                held = {"holding": rows & view.holding[f.needs][relation]}
+                if f.scope == "part":
+                    held["part"] = rows & view.with_part(relation, arguments[1])
+                if f.scope in seen | held:
+                    within = Rows((seen | held)[f.scope])
+                    assert f.call(view, rows, *arguments) == f.call(view, within, *arguments)
 
 
 def further(types: tuple[str, ...], view: View, relation: Relation) -> Iterator[tuple[object, ...]]:

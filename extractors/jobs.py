@@ -1,0 +1,190 @@
+"""Run a function over batches of items: in this process, in local worker processes, or on a Dask cluster.
+
+The function is a module-level callable, or a ``functools.partial`` of one with a small picklable description of
+what it needs. What is expensive (a spaCy pipeline) it makes itself, once a worker, behind ``functools.cache``.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+#: Seconds to wait for a given scheduler, and for its first worker.
+PATIENCE = 30
+
+
+class JobError(ValueError):
+    """The workers cannot be had, or were lost. The message is one sentence with the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one item has no value, in one line. A job function may return it in place of a value."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Generic[Item, Value]):
+    """One item with what became of it."""
+
+    item: Item
+    outcome: Value | Failure
+
+
+#: Takes a batch and returns one value, or ``Failure``, for each of its items, in order.
+Function = Callable[[Sequence[Item]], Sequence[Value | Failure]]
+
+
+def batched_by_cost(items: Iterable[Item], cost: Callable[[Item], int], limit: int) -> Iterator[list[Item]]:
+    """Batches of consecutive items whose costs sum to ``limit`` at most; a dearer item is a batch of its own.
+
+    An item costs 1 at least, so a batch is bounded whatever the costs. Read lazily.
+    """
+    batch: list[Item] = []
+    total = 0
+    for item in items:
+        price = max(1, cost(item))
+        if batch and total + price > limit:
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += price
+    if batch:
+        yield batch
+
+
+def run_jobs(
+    function: Function[Item, Value],
+    batches: Iterable[Sequence[Item]],
+    workers: int,
+    cluster: str | None = None,
+) -> Iterator[Result[Item, Value]]:
+    """One result an item, in the order of the input, whatever the number of workers.
+
+    ``workers=0`` runs in this process, ``workers >= 1`` in so many local processes; ``cluster`` is the address
+    of a Dask scheduler to use instead. At most two batches a worker are under way or wait for their turn to be
+    handed out, and ``batches`` is read no further than that. Stopping early, or an interrupt, closes the local
+    workers at once: what was not yet handed out is lost, nothing else.
+
+    A batch that raises, or whose worker dies, is tried again item by item; an item that fails alone is a
+    ``Failure``. Where a worker died, the items run with nothing else under way, so that the blame is exact.
+
+    Raises:
+        JobError: Dask is not installed, the scheduler cannot be reached, has no worker, or is lost.
+    """
+    if workers < 0:
+        raise JobError(f"The number of workers is {workers}: give 0 (this process) or more.")
+    if workers == 0 and cluster is None:
+        return (result for batch in batches for result in _pair(batch, _attempt(function, batch)))
+    return _run_distributed(function, batches, workers, cluster)
+
+
+def _attempt(function: Function[Item, Value], batch: Sequence[Item]) -> list[Value | Failure]:
+    """The outcomes of a batch; after an exception, of its items one by one."""
+    try:
+        outcomes = list(function(batch))
+        if len(outcomes) != len(batch):
+            raise RuntimeError(f"{len(outcomes)} results for {len(batch)} items")
+        return outcomes
+    except Exception as error:
+        if len(batch) == 1:
+            return [_failure(error)]
+        return [outcome for item in batch for outcome in _attempt(function, [item])]
+
+
+def _failure(error: BaseException) -> Failure:
+    message = " ".join(str(error).split())
+    return Failure(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+
+def _pair(batch: Sequence[Item], outcomes: Iterable[Value | Failure]) -> Iterator[Result[Item, Value]]:
+    return map(Result[Item, Value], batch, outcomes)
+
+
+def _run_distributed(
+    function: Function[Item, Value], batches: Iterable[Sequence[Item]], workers: int, cluster: str | None
+) -> Iterator[Result[Item, Value]]:
+    with _client(workers, cluster) as client:
+        window = 2 * sum(client.nthreads().values())
+        waiting: deque[tuple[Sequence[Item], Future[list[Value | Failure]]]] = deque()
+        for batch in batches:
+            waiting.append((batch, client.submit(_attempt, function, batch, pure=False)))
+            if len(waiting) == window:
+                yield from _first(client, function, waiting)
+        while waiting:
+            yield from _first(client, function, waiting)
+
+
+def _first(
+    client: "Client",
+    function: Function[Item, Value],
+    waiting: "deque[tuple[Sequence[Item], Future[list[Value | Failure]]]]",
+) -> Iterator[Result[Item, Value]]:
+    """The results of the batch that has waited longest."""
+    from distributed import wait
+
+    batch, future = waiting.popleft()
+    try:
+        return _pair(batch, future.result())
+    except Exception:
+        # The worker died, or an outcome could not be sent: find the item, with nothing else under way.
+        wait([other for _, other in waiting])
+        return (result for item in batch for result in _pair([item], _alone(client, function, item)))
+
+
+def _alone(client: "Client", function: Function[Item, Value], item: Item) -> list[Value | Failure]:
+    from distributed import KilledWorker
+
+    try:
+        return client.submit(_attempt, function, [item], pure=False).result()
+    except KilledWorker:
+        return [Failure("its worker process died each time it was tried")]
+    except Exception as error:
+        return [_failure(error)]
+
+
+@contextmanager
+def _client(workers: int, cluster: str | None) -> Iterator["Client"]:
+    """A connection to ``cluster``, or to local worker processes that live as long as the block."""
+    try:
+        import dask
+        from distributed import CancelledError, Client, LocalCluster
+    except ImportError as error:
+        raise JobError(
+            "Worker processes need Dask: run `pip install drop-parsing[cluster]`, or use 0 workers."
+        ) from error
+    with ExitStack() as stack:
+        if cluster is None:
+            # The second death of a worker over one batch condemns it.
+            stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
+            local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+            client = stack.enter_context(Client(stack.enter_context(local)))
+        else:
+            try:
+                client = stack.enter_context(Client(cluster, timeout=PATIENCE))
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise JobError(
+                    f"No Dask scheduler with workers answers at {cluster!r} ({error}): check the address."
+                ) from error
+        try:
+            yield client
+        except CancelledError as error:
+            raise JobError(
+                "The connection to the workers was lost: start again, what was handed out is kept."
+            ) from error

@@ -1,0 +1,119 @@
+"""Universal Dependencies to the relations and heads of ``extractors.dependencies``.
+
+Names are kept. What changes: a copula becomes the head of its clause, the last part of a flat name the head
+of the name, and a preposition joins the relation of its object.
+"""
+
+from collections.abc import Sequence
+
+from extractors.annotate import Annotation
+
+# Labels that ClearNLP does not have.
+_MARKERS = frozenset(
+    {"obj", "obl", "nmod:poss", "nsubj:pass", "aux:pass", "cop", "flat", "fixed", "compound:prt"}
+)
+
+#: Label -> relation where they differ.
+RELATIONS = {
+    "ROOT": "root",
+    "aux:pass": "aux",
+    "cc:preconj": "cc",
+    "compound:prt": "prt",
+    "csubj:pass": "csubj",
+    "det:predet": "det",
+    "discourse": "advmod",
+    "dislocated": "dep",
+    "fixed": "case",
+    "goeswith": "compound",
+    "nmod:npmod": "nmod",
+    "nmod:tmod": "nmod",
+    "nmod:unmarked": "nmod",
+    "nsubj:outer": "nsubj",
+    "obl:npmod": "obl",
+    "obl:tmod": "obl",
+    "obl:unmarked": "obl",
+    "orphan": "dep",
+    "reparandum": "dep",
+    "vocative": "dep",
+}
+
+_OF_THE_CLAUSE = frozenset(
+    {"nsubj", "nsubj:pass", "csubj", "aux", "mark", "expl", "neg", "advcl", "parataxis", "punct"}
+)
+
+
+def is_universal(annotation: Annotation) -> bool:
+    """Whether the paragraph's labels are universal: one that only this scheme has tells, as does a
+    preposition below its object."""
+    return any(
+        label in _MARKERS or (label == "case" and pos == "ADP")
+        for label, pos in zip(annotation.dependencies, annotation.pos, strict=True)
+    )
+
+
+def convert(annotation: Annotation, heads: list[int], prepositions: frozenset[str]) -> list[str]:
+    """The relations of a paragraph parsed with universal labels; ``heads`` changes in place."""
+    relations = [RELATIONS.get(label, label) for label in annotation.dependencies]
+    for i, relation in enumerate(relations):
+        if relation == "advmod" and annotation.lemmas[i] in {"not", "n't"}:
+            relations[i] = "neg"
+    _name_prepositions(annotation, heads, relations, prepositions)
+    _end_flat_names(heads, relations)
+    _raise_copulas(heads, relations)
+    return relations
+
+
+def _name_prepositions(
+    annotation: Annotation, heads: Sequence[int], relations: list[str], prepositions: frozenset[str]
+) -> None:
+    words: dict[int, list[str]] = {}
+    for i, relation in enumerate(relations):
+        if relation == "case" and annotation.pos[i] != "PART":
+            # The words of a fixed expression ("because of") hang on its first one.
+            top = heads[i] if relations[heads[i]] != "case" else heads[heads[i]]
+            words.setdefault(top, []).append(annotation.words[i].lower())
+    passive = {heads[i] for i, label in enumerate(annotation.dependencies) if label == "aux:pass"}
+    for i, parts in words.items():
+        name = "_".join(parts)
+        if relations[i] == "obl" and name == "by" and heads[i] in passive:
+            relations[i] = "obl:agent"
+        elif relations[i] in {"obl", "nmod"} and name in prepositions:
+            relations[i] += f":{name}"
+
+
+def _end_flat_names(heads: list[int], relations: list[str]) -> None:
+    """In "Gordon Vale" the last word becomes the head, as in a compound."""
+    last_parts = {heads[i]: i for i, relation in enumerate(relations) if relation.startswith("flat")}
+    for first, last in last_parts.items():
+        _swap(first, last, heads, relations)
+        for i, head in enumerate(heads):
+            if head == first:
+                heads[i] = last
+        relations[first] = "compound"
+    for i, relation in enumerate(relations):
+        if relation.startswith("flat"):
+            relations[i] = "compound"
+
+
+def _raise_copulas(heads: list[int], relations: list[str]) -> None:
+    """In "the wall is thick" the copula becomes the head, and the subject and what else modifies the whole
+    clause hang on it; its complement keeps its own modifiers."""
+    clauses = {heads[i] for i, relation in enumerate(relations) if relation in {"cop", "nsubj", "nsubj:pass"}}
+    for copula, relation in enumerate(relations):
+        if relation != "cop":
+            continue
+        complement = heads[copula]
+        _swap(complement, copula, heads, relations)
+        relations[complement] = "attr"
+        for i, head in enumerate(heads):
+            before = i < copula and relations[i].startswith(("advmod", "obl"))
+            beside = relations[i] == "conj" and i in clauses
+            if head == complement and (before or beside or relations[i] in _OF_THE_CLAUSE):
+                heads[i] = copula
+
+
+def _swap(upper: int, lower: int, heads: list[int], relations: list[str]) -> None:
+    """Let ``lower``, which hangs on ``upper``, take its place."""
+    heads[lower] = lower if heads[upper] == upper else heads[upper]
+    relations[lower] = relations[upper]
+    heads[upper] = lower

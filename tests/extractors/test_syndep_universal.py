@@ -1,0 +1,106 @@
+"""A parse with universal labels gives the table that the same parse with ClearNLP labels gives."""
+
+import pytest
+
+from extractors import syndep
+from extractors.annotate import Annotation
+from extractors.table import Paragraph
+
+# One token a line: word, lemma, universal and Penn part of speech, head, universal label, ClearNLP label,
+# and the head in ClearNLP's tree where it differs.
+COPULA = """
+The the DET DT 2 det det
+wall wall NOUN NN 4 nsubj nsubj 3
+is be AUX VBZ 4 cop ROOT 3
+thick thick ADJ JJ 0 ROOT acomp 3
+near near ADP IN 6 case prep 4
+Hull Hull PROPN NNP 4 obl pobj 5
+. . PUNCT . 4 punct punct 3
+"""
+PASSIVE = """
+Gordon Gordon PROPN NNP 4 nsubj:pass compound 2
+Vale Vale PROPN NNP 1 flat nsubjpass 4
+was be AUX VBD 4 aux:pass auxpass
+seen see VERB VBN 0 ROOT ROOT
+in in ADP IN 6 case prep 4
+1900 1900 NUM CD 4 obl pobj 5
+by by ADP IN 9 case agent 4
+two two NUM CD 9 nummod nummod
+monks monk NOUN NNS 4 obl pobj 7
+. . PUNCT . 4 punct punct
+"""
+OBJECTS = """
+Hale Hale PROPN NNP 2 nsubj nsubj
+gave give VERB VBD 0 ROOT ROOT
+up up ADP RP 2 compound:prt prt
+the the DET DT 5 det det
+ferry ferry NOUN NN 2 obj dobj
+and and CCONJ CC 8 cc cc 2
+did do AUX VBD 9 aux aux
+n't not PART RB 9 advmod neg
+sell sell VERB VB 2 conj conj
+because because SCONJ IN 12 case prep 9
+of of ADP IN 10 fixed prep 10
+rain rain NOUN NN 9 obl pobj 11
+. . PUNCT . 2 punct punct
+"""
+EXISTENTIAL = """
+There there PRON EX 2 expl expl
+were be VERB VBD 0 ROOT ROOT
+96 96 NUM CD 4 nummod nummod
+males male NOUN NNS 2 nsubj attr
+for for ADP IN 6 case prep 4
+females female NOUN NNS 4 nmod pobj 5
+. . PUNCT . 2 punct punct
+"""
+
+
+def annotation(lines: str, universal: bool) -> Annotation:
+    tokens = [line.split() for line in lines.strip().splitlines()]
+    heads = []
+    for i, token in enumerate(tokens):
+        head = token[4] if universal or len(token) < 8 else token[7]
+        heads.append(i if head in {"0", str(i + 1)} else int(head) - 1)
+    words = [token[0] for token in tokens]
+    starts = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
+    return Annotation(
+        paragraph=Paragraph("p", " ".join(words)),
+        words=words,
+        starts=starts,
+        ends=[start + len(word) for start, word in zip(starts, words, strict=True)],
+        lemmas=[token[1].lower() for token in tokens],
+        pos=[token[2] for token in tokens],
+        tags=[token[3] for token in tokens],
+        dependencies=[token[5 if universal else 6] for token in tokens],
+        heads=heads,
+        sentences=[(0, len(words))],
+        entities=[],
+        numbers=[],
+        dates=[],
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (COPULA, {"verb": "is", "nsubj": "The wall", "attr": "thick near Hull"}),
+        (
+            PASSIVE,
+            {"verb": "was seen", "nsubj:pass": "Gordon Vale", "obl:in": "1900", "obl:agent": "two monks"},
+        ),
+        (OBJECTS, {"verb": "gave up", "nsubj": "Hale", "obj": "the ferry"}),
+        (EXISTENTIAL, {"verb": "were", "nsubj": "96 males for females"}),
+    ],
+)
+def test_both_schemes_give_the_same_rows(lines: str, expected: dict[str, str]) -> None:
+    rows = [syndep.rows_of(annotation(lines, universal)) for universal in (True, False)]
+    assert rows[0] == rows[1]
+    first = {relation: cell.text for relation, cell in rows[0][0].cells() if relation != syndep.CLAUSE}
+    assert first == expected
+
+
+def test_a_fixed_preposition_names_its_relation() -> None:
+    row = syndep.rows_of(annotation(OBJECTS, universal=True))[1]
+    assert row.predicate.text == "did n't sell"
+    assert [cell.text for cell in row.cell("obl:because_of")] == ["rain"]
+    assert [cell.text for cell in row.cell("nsubj")] == ["Hale"]
