@@ -1,18 +1,19 @@
 """Run a function over batches of items: in this process, in local worker processes, or on a Dask cluster.
 
-The function is a module-level callable, or a ``functools.partial`` of one with a small picklable description of
-what it needs. What is expensive (a spaCy pipeline) it makes itself, once a worker, behind ``functools.cache``.
+The function is a module-level callable, or a ``functools.partial`` of one with a small picklable description
+of what it needs. What is expensive (a spaCy pipeline) it makes itself, once a worker, behind
+``functools.cache``.
 """
 
 import logging
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from distributed import Client, Future
+from functools import partial
+from importlib import import_module
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -70,10 +71,10 @@ def run_jobs(
 ) -> Iterator[Result[Item, Value]]:
     """One result an item, in the order of the input, whatever the number of workers.
 
-    ``workers=0`` runs in this process, ``workers >= 1`` in so many local processes; ``cluster`` is the address
-    of a Dask scheduler to use instead. At most two batches a worker are under way or wait for their turn to be
-    handed out, and ``batches`` is read no further than that. Stopping early, or an interrupt, closes the local
-    workers at once: what was not yet handed out is lost, nothing else.
+    ``workers=0`` runs in this process, ``workers >= 1`` in so many local processes; ``cluster`` is the
+    address of a Dask scheduler to use instead. At most two batches a worker are under way or wait for their
+    turn to be handed out, and ``batches`` is read no further than that. Stopping early, or an interrupt,
+    closes the local workers within seconds: what was not yet handed out is lost, nothing else.
 
     A batch that raises, or whose worker dies, is tried again item by item; an item that fails alone is a
     ``Failure``. Where a worker died, the items run with nothing else under way, so that the blame is exact.
@@ -107,84 +108,95 @@ def _failure(error: BaseException) -> Failure:
 
 
 def _pair(batch: Sequence[Item], outcomes: Iterable[Value | Failure]) -> Iterator[Result[Item, Value]]:
-    return map(Result[Item, Value], batch, outcomes)
+    return (Result(item, outcome) for item, outcome in zip(batch, outcomes, strict=True))
 
 
 def _run_distributed(
     function: Function[Item, Value], batches: Iterable[Sequence[Item]], workers: int, cluster: str | None
 ) -> Iterator[Result[Item, Value]]:
+    distributed = _dask("distributed")
     with _client(workers, cluster) as client:
         window = 2 * sum(client.nthreads().values())
-        waiting: deque[tuple[Sequence[Item], Future[list[Value | Failure]]]] = deque()
-        for batch in batches:
-            waiting.append((batch, client.submit(_attempt, function, batch, pure=False)))
-            if len(waiting) == window:
-                yield from _first(client, function, waiting)
-        while waiting:
-            yield from _first(client, function, waiting)
+        submit = partial(client.submit, _attempt, function, pure=False)
+        waiting: deque[tuple[Sequence[Item], Any]] = deque()
 
+        def first() -> Iterator[Result[Item, Value]]:
+            """The results of the batch that has waited longest."""
+            batch, future = waiting.popleft()
+            try:
+                return _pair(batch, future.result())
+            except distributed.CancelledError:
+                raise
+            except Exception:
+                # A worker died, or an outcome could not be sent: find the item with nothing else under way.
+                distributed.wait([other for _, other in waiting])
+                return (Result(item, alone(item)) for item in batch)
 
-def _first(
-    client: "Client",
-    function: Function[Item, Value],
-    waiting: "deque[tuple[Sequence[Item], Future[list[Value | Failure]]]]",
-) -> Iterator[Result[Item, Value]]:
-    """The results of the batch that has waited longest."""
-    from distributed import wait
+        def alone(item: Item) -> Value | Failure:
+            try:
+                outcome: Value | Failure = submit([item]).result()[0]
+                return outcome
+            except distributed.CancelledError:
+                raise
+            except distributed.KilledWorker:
+                return Failure("its worker process died each time it was tried")
+            except Exception as error:
+                return _failure(error)
 
-    batch, future = waiting.popleft()
-    try:
-        return _pair(batch, future.result())
-    except Exception:
-        # The worker died, or an outcome could not be sent: find the item, with nothing else under way.
-        wait([other for _, other in waiting])
-        return (result for item in batch for result in _pair([item], _alone(client, function, item)))
-
-
-def _alone(client: "Client", function: Function[Item, Value], item: Item) -> list[Value | Failure]:
-    from distributed import KilledWorker
-
-    try:
-        return client.submit(_attempt, function, [item], pure=False).result()
-    except KilledWorker:
-        return [Failure("its worker process died each time it was tried")]
-    except Exception as error:
-        return [_failure(error)]
+        try:
+            for batch in batches:
+                waiting.append((batch, submit(batch)))
+                if len(waiting) == window:
+                    yield from first()
+            while waiting:
+                yield from first()
+        except distributed.CancelledError as error:
+            raise JobError(
+                "The connection to the workers was lost: start again, what was handed out is kept."
+            ) from error
 
 
 @contextmanager
-def _client(workers: int, cluster: str | None) -> Iterator["Client"]:
-    """A connection to ``cluster``, or to local worker processes that live as long as the block."""
-    try:
-        import dask
-        from distributed import CancelledError, Client, LocalCluster
-    except ImportError as error:
-        raise JobError(
-            "Worker processes need Dask: run `pip install drop-parsing[cluster]`, or use 0 workers."
-        ) from error
-    with ExitStack() as stack:
-        if cluster is None:
-            # The second death of a worker over one batch condemns it.
-            stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
-            local = LocalCluster(
+def _client(workers: int, cluster: str | None) -> Iterator[Any]:
+    """A Dask client of ``cluster``, or of local worker processes that live as long as the block."""
+    config, distributed = _dask("dask.config"), _dask("distributed")
+    if cluster is None:
+        # A batch is given up when a worker dies over it for the second time.
+        with (
+            config.set({"distributed.scheduler.allowed-failures": 1}),
+            distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
-            )
-            client = stack.enter_context(Client(stack.enter_context(local)))
-        else:
+                preload=[__name__],
+            ) as local,
+            distributed.Client(local) as client,
+        ):
+            yield client
+    else:
+        with ExitStack() as stack:
             try:
-                client = stack.enter_context(Client(cluster, timeout=PATIENCE))
+                client = stack.enter_context(distributed.Client(cluster, timeout=PATIENCE))
                 client.wait_for_workers(1, timeout=PATIENCE)
             except (OSError, TimeoutError, ValueError) as error:
                 raise JobError(
                     f"No Dask scheduler with workers answers at {cluster!r} ({error}): check the address."
                 ) from error
-        try:
             yield client
-        except CancelledError as error:
-            raise JobError(
-                "The connection to the workers was lost: start again, what was handed out is kept."
-            ) from error
+
+
+def dask_setup(_: object) -> None:
+    """Dask calls this in each local worker: an interrupt from the terminal is for the main process alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _dask(module: str) -> Any:
+    """Dask is optional and slow to import, so it is imported when it is needed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise JobError(
+            "Worker processes need Dask: run `pip install drop-parsing[cluster]`, or use 0 workers."
+        ) from error

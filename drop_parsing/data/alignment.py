@@ -24,7 +24,7 @@ def align(scores: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _hungarian(scores: npt.NDArray[np.float64]) -> list[float]:
-    """Shortest augmenting paths with potentials, O(rows^2 x columns) (Kuhn 1955; Jonker and Volgenant 1987)."""
+    """Shortest augmenting paths with potentials, O(rows^2 x columns) (Jonker and Volgenant 1987)."""
     if scores.shape[0] > scores.shape[1]:
         matched = np.zeros(len(scores))
         for column, row in enumerate(_assign(-scores.T)):

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from drop_parsing.data.sources import ACCEPTED
 from drop_parsing.data.types import Fault, json_type
@@ -14,6 +14,14 @@ Numbered = tuple[int, str]
 
 _START = re.compile(r'\s*(\{\s*(["}]|$)|\[\s*([{["\]]|$))')
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Value(NamedTuple):
+    """A JSON value, the line on which it starts, and how many lone surrogates in it were replaced."""
+
+    line: int
+    data: object
+    surrogates: int
 
 
 class Repeated(dict[str, Any]):
@@ -27,8 +35,8 @@ def looks_like_json(line: str) -> bool:
     return _START.match(line) is not None
 
 
-def read_values(lines: Iterator[Numbered], file: str) -> Iterator[tuple[int, object] | Fault]:
-    """The JSON values in ``lines`` with the number of the line on which each starts.
+def read_values(lines: Iterator[Numbered], file: str) -> Iterator[Value | Fault]:
+    """The JSON values in ``lines``.
 
     The file is taken as JSON lines if its first two lines that are not blank say so: then each line is held
     alone in memory, and a line that is not JSON is a :class:`Fault`. Otherwise it is one document.
@@ -47,7 +55,7 @@ def read_values(lines: Iterator[Numbered], file: str) -> Iterator[tuple[int, obj
     everything = [*head, *lines]
     first = everything[0][0]
     try:
-        yield first, parse("\n".join(line for _, line in everything))
+        yield Value(first, *_parse("\n".join(line for _, line in everything)))
     except ValueError as error:
         if filled[0].rstrip().endswith("}"):  # JSON lines of which the first two are broken
             yield from _by_line(iter(everything), file)
@@ -56,16 +64,16 @@ def read_values(lines: Iterator[Numbered], file: str) -> Iterator[tuple[int, obj
         raise InputError(f"{file}, {where}: {why}; give {ACCEPTED}.") from error
 
 
-def parse(text: str) -> object:
-    """One JSON value. Control characters in strings are let through; objects that repeat a key are
-    :class:`Repeated`. Raises :class:`ValueError`, also for nesting too deep to read."""
+def _parse(text: str) -> tuple[object, int]:
+    """One JSON value, mended, with the number of replacements. Control characters in strings are let
+    through. Raises :class:`ValueError`, also for nesting too deep to read."""
     try:
-        return json.loads(text, object_pairs_hook=_object, strict=False)
+        return _mend(json.loads(text, object_pairs_hook=_object, strict=False))
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
 
 
-def mend(value: object) -> tuple[object, int]:
+def _mend(value: object) -> tuple[object, int]:
     """``value`` with each lone surrogate (which no UTF-8 file can hold) replaced by U+FFFD, and their number.
 
     One character takes the place of one, so that character offsets stay as they were.
@@ -73,10 +81,10 @@ def mend(value: object) -> tuple[object, int]:
     if isinstance(value, str):
         return _LONE_SURROGATE.subn("\ufffd", value)
     if isinstance(value, list):
-        mended = [mend(item) for item in value]
+        mended = [_mend(item) for item in value]
         return [item for item, _ in mended], sum(count for _, count in mended)
     if isinstance(value, dict):
-        pairs = [(_LONE_SURROGATE.subn("\ufffd", key), mend(item)) for key, item in value.items()]
+        pairs = [(_LONE_SURROGATE.subn("\ufffd", key), _mend(item)) for key, item in value.items()]
         value.clear()  # filled again in place: a Repeated stays one
         value.update((key, item) for (key, _), (item, _) in pairs)
         return value, sum(in_key + in_item for (_, in_key), (_, in_item) in pairs)
@@ -87,25 +95,26 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain
-    first = Repeated(reversed(pairs))
     keys = [key for key, _ in pairs]
+    first = Repeated(plain)
+    first.update(reversed(pairs))
     first.keys_twice = tuple(key for key in plain if keys.count(key) > 1)
     return first
 
 
 def _is_object(line: str) -> bool:
     try:
-        return isinstance(parse(line), dict)
+        return isinstance(_parse(line)[0], dict)
     except ValueError:
         return False
 
 
-def _by_line(lines: Iterator[Numbered], file: str) -> Iterator[tuple[int, object] | Fault]:
+def _by_line(lines: Iterator[Numbered], file: str) -> Iterator[Value | Fault]:
     for number, line in lines:
         if not line.strip():
             continue
         try:
-            yield number, parse(line)
+            yield Value(number, *_parse(line))
         except ValueError as error:
             where, why = _explain(error, number)
             yield Fault(file, where, why)

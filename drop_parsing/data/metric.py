@@ -43,10 +43,10 @@ def score_texts(predicted: Sequence[str], gold: Sequence[str]) -> tuple[float, f
         em = float(predicted_bags[0].text == gold_bags[0].text)
         return em, _round(_f1(predicted_bags[0], gold_bags[0]))
     same = {bag.text for bag in predicted_bags} == {bag.text for bag in gold_bags}
-    em = float(same and len(predicted_bags) == len(gold_bags))
+    em = float(same and len(predicted_bags) == len(gold_bags))  # also (a, a, b) and (a, b, b)
     scores = align([[_f1(predicted, gold) for predicted in predicted_bags] for gold in gold_bags])
     scores += [0.0] * (len(predicted_bags) - len(gold_bags))
-    return em, _round(float(np.mean(scores)))
+    return em, _round(float(np.mean(scores)) if scores else 0.0)
 
 
 def score(
@@ -117,8 +117,7 @@ def evaluate(
         prediction = predictions.get(question.id)
         if prediction is None:
             missing.append(question.id)
-            kinds = [answer.kind for answer in _answers(question)]
-            scores[question.id] = QuestionScore(0.0, 0.0, kinds[0])
+            scores[question.id] = QuestionScore(0.0, 0.0, _answers(question)[0].kind)
         else:
             best = _best(_spans(prediction, question.id), _answers(question), strict)
             scores[question.id] = QuestionScore(*best)
@@ -161,10 +160,12 @@ def _best(
     best_em = best_f1 = 0.0
     kind: Kind | None = None
     for reference in references:
+        if reference.kind is None:
+            continue
         texts = reference.texts()
         if strict:
             em, f1 = strict_metric.score_answer(predicted, reference)
-        elif texts and texts[0].strip():  # the official test for a blank reference looks at its first text
+        elif texts[0].strip():  # officially a reference is blank if its first text is
             em, f1 = score_texts(predicted, texts)
         else:
             continue

@@ -102,19 +102,15 @@ def _read_json(source: Source, lines: Iterator[json_stream.Numbered]) -> Iterato
     for value in json_stream.read_values(lines, source.name):
         if isinstance(value, Fault):
             problem = value
+        elif (items := _read_value(source, rows, value.line, value.data)) is None:
+            problem = Fault(source.name, f"line {value.line}", json_stream.unaccepted(value.data))
         else:
-            number, raw = value
-            data, surrogates = json_stream.mend(raw)
-            where = f"line {number}"
-            items = _read_value(source, rows, number, data)
-            if items is not None:
-                recognised = True
-                if surrogates:
-                    message = f"{surrogates} lone surrogates cannot be written as UTF-8: each is now U+FFFD"
-                    yield Fault(source.name, where, message, kept=True)
-                yield from items
-                continue
-            problem = Fault(source.name, where, json_stream.unaccepted(data))
+            recognised = True
+            if value.surrogates:
+                message = f"{value.surrogates} lone surrogates cannot be written as UTF-8: each is now U+FFFD"
+                yield Fault(source.name, f"line {value.line}", message, kept=True)
+            yield from items
+            continue
         first_problem = first_problem or problem
         yield problem
     yield from rows.passages()

@@ -14,7 +14,6 @@ from extractors.dependencies import PREPOSITIONS
 from extractors.registry import make_extractor
 from extractors.table import Paragraph, Table
 
-
 # Every relation and phrase label is one of these, or "obl" or "nmod" with a preposition after a colon.
 # fmt: off
 FAMILIES = frozenset([

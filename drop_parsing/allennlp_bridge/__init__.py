@@ -1,0 +1,1 @@
+"""AllenNLP beside current packages: the shim, and what the two exchange. Needs the extra ``allennlp``."""

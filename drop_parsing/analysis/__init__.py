@@ -1,0 +1,1 @@
+"""What the tables keep and what the forms mean, measured."""

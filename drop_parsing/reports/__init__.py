@@ -1,0 +1,1 @@
+"""HTML pages of results; no analysis here."""
