@@ -55,7 +55,7 @@ def extract_tables(
     cluster: str | None = None,
     progress: Progress = lambda done: None,
 ) -> Extraction:
-    """Extract a table for every passage whose text the store does not know. Memory does not grow with the input.
+    """Extract a table for every passage whose text the store does not know; memory does not grow with the input.
 
     Faults of the input and passages that fail are listed; the others are kept, part by part, so that a run
     that is stopped goes on where it was.

@@ -33,7 +33,7 @@ def literals_of(question: Doc, view: View) -> Literals:
 
 
 def _ends(date: Date) -> tuple[Date, ...]:
-    """The date; of a range such as a decade its first and last year, since a form names one date at a time."""
+    """The date; of a range such as a decade its first and last year, since a form names single dates."""
     if date.last_year is None:
         return (date,)
     return date._replace(last_year=None), Date(date.last_year)

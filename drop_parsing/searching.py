@@ -184,7 +184,7 @@ def search_passages(
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A passage with the questions that are to be searched, and its table; ``keys`` are theirs in the cache."""
+    """A passage with the questions to search, and its table; ``keys`` are the questions' in the cache."""
 
     passage: Passage
     table: Table

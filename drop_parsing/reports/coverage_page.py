@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -66,7 +67,7 @@ def histogram(counts: Iterable[int]) -> list[tuple[str, int]]:
     bounds = [f"10{_superscript(power)}" if power > 1 else str(10**power) for power in _POWERS]
     labels = [
         "none",
-        *(f"{low} to {high}" for low, high in zip(bounds, bounds[1:], strict=False)),
+        *(f"{low} to {high}" for low, high in pairwise(bounds)),
         f"{bounds[-1]} or more",
     ]
     return list(zip(labels, bins, strict=True))

@@ -1,0 +1,136 @@
+"""What the commands share: where results and progress go, and how arguments are read."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from drop_parsing.data.reading import read_passages
+from drop_parsing.data.types import Fault, Passage
+from drop_parsing.errors import InputError
+from drop_parsing.extraction import Failed
+from extractors.registry import schemes
+
+#: Progress, warnings and errors; results alone go to standard output.
+stderr = Console(stderr=True, highlight=False)
+stdout = Console(highlight=False)
+
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT...",
+        help="DROP JSON, JSON lines of paragraphs, text with blank lines between paragraphs, a folder, or -.",
+        show_default=False,
+    ),
+]
+Scheme = Annotated[str, typer.Option(help="The kind of table: syndep, or all that this version has.")]
+Backend = Annotated[
+    str | None, typer.Option(help="What makes the tables, e.g. spacy:en_core_web_sm.", show_default=False)
+]
+Cache = Annotated[Path, typer.Option(help="The folder where tables and forms are kept.")]
+Workers = Annotated[int, typer.Option(min=0, help="Worker processes; 0 works in this one.")]
+Cluster = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler to use instead.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+MaxSize = Annotated[
+    int,
+    typer.Option(min=0, max=4, help="How many row operations (filters, first, argmax, ...) a form may nest."),
+]
+Text = Annotated[str | None, typer.Option(help="A paragraph, instead of an input.", show_default=False)]
+PassageId = Annotated[str | None, typer.Option("--passage", help="The id of a passage.", show_default=False)]
+
+DEFAULT_CACHE = Path("data_cache")
+
+
+def print_result(as_json: bool, result: dict[str, Any], show: Callable[[], None]) -> None:
+    """Print ``result`` as one line of JSON, or show it to a person."""
+    if as_json:
+        # Not through Rich: it would wrap the line.
+        typer.echo(json.dumps(result, ensure_ascii=False).encode("utf-8", "replace").decode())
+    else:
+        show()
+
+
+def finish(failed: Sequence[Failed]) -> None:
+    """Exit with 1 where items failed, after naming the first of them on standard error."""
+    for failure in failed[:10]:
+        stderr.print(f"failed: {failure.item}: {failure.reason}", style="red", markup=False)
+    if len(failed) > 10:
+        stderr.print(f"... and {len(failed) - 10} more")
+    if failed:
+        raise typer.Exit(1)
+
+
+def failures(failed: Sequence[Failed]) -> list[dict[str, str]]:
+    return [{"item": failure.item, "reason": failure.reason} for failure in failed]
+
+
+def chosen_schemes(name: str) -> tuple[str, ...]:
+    """The schemes that ``--scheme`` names. Raises InputError where this version has no such scheme."""
+    if name == "all":
+        return schemes()
+    if name not in schemes():
+        raise InputError(f"--scheme {name} is not one of this version's: {', '.join(schemes())}, all.")
+    return (name,)
+
+
+def one_scheme(name: str) -> str:
+    """The same where a command needs exactly one."""
+    chosen = chosen_schemes(name)
+    if len(chosen) > 1:
+        raise InputError(f"--scheme {name} names several schemes; this command takes one.")
+    return chosen[0]
+
+
+def read_warned(inputs: Sequence[str]) -> Iterator[Passage | Fault]:
+    """The passages of all inputs; what was mended in reading is said on standard error."""
+    for item in read_passages(inputs):
+        if isinstance(item, Fault) and item.kept:
+            stderr.print(f"warning: {item}", style="yellow", markup=False)
+        else:
+            yield item
+
+
+def one_passage(inputs: Sequence[str], passage: str | None, text: str | None) -> Passage:
+    """The paragraph that ``--text``, or INPUT with ``--passage``, names."""
+    if text is not None:
+        if inputs or passage is not None:
+            raise InputError("Give either --text or an input with --passage, not both.")
+        return Passage("text", text)
+    if not inputs:
+        raise InputError("Give a paragraph with --text, or an input with --passage ID.")
+    seen = []
+    for item in read_warned(inputs):
+        if isinstance(item, Passage):
+            if passage is None or item.id == passage:
+                return item
+            seen.append(item.id)
+    known = ", ".join(seen[:5]) + (", ..." if len(seen) > 5 else "")
+    raise InputError(f"There is no passage {passage!r} in {', '.join(inputs)}; it has: {known or 'none'}.")
+
+
+@contextmanager
+def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, with the rate and the time left; yields what to call with each step."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=stderr, transient=True) as bar:
+        task = bar.add_task(label, total=total, rate="")
+
+        def advance(steps: int) -> None:
+            bar.advance(task, steps)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate=f"{speed:.1f}/s" if speed else "")
+
+        yield advance

@@ -1,0 +1,73 @@
+"""The ``drop-parsing`` command."""
+
+import os
+import sys
+
+import click
+import typer
+from extractors.tagged import TaggedError
+
+from drop_parsing import __version__
+from drop_parsing.cli import demo, evaluate, execute, export, extract, search, show
+from drop_parsing.cli.common import stderr
+from drop_parsing.errors import InputError
+from extractors.annotate import PipelineError
+from extractors.jobs import JobError
+from extractors.store import StoreError
+from grammar.forms import FormError
+
+#: What a user can mend: told in one sentence, exit status 2.
+USER_ERRORS = (InputError, PipelineError, JobError, StoreError, TaggedError, FormError)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Answer questions over paragraphs by semantic parsing: tables, logical forms, and what they mean.
+
+Begin with `drop-parsing demo`; then `drop-parsing show --text "Ada sold 3 boats in 1914."` prints a table,
+`drop-parsing search` finds the forms that reach an answer, `drop-parsing execute` runs one and says why.""",
+)
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", is_eager=True),
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+app.command("demo")(demo.demo)
+app.command("extract")(extract.extract)
+app.command("show")(show.show)
+app.command("export")(export.export)
+app.command("search")(search.search)
+app.command("execute")(execute.execute)
+app.command("evaluate")(evaluate.evaluate)
+
+
+def main() -> None:
+    """Run the command line. Exit status: 0 success, 1 some items failed, 2 bad usage or input."""
+    try:
+        code = app(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except USER_ERRORS as error:
+        stderr.print(f"drop-parsing: {error}", style="red", markup=False, soft_wrap=True)
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        stderr.print("stopped; what was finished is kept, and the same command goes on from there")
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""``drop-parsing show``: the tables of one paragraph, to look at."""
+
+from typing import Annotated
+
+import typer
+from extractors.export import table_to_json
+from rich.table import Table as Grid
+
+from drop_parsing.cli.common import (
+    Backend,
+    Json,
+    PassageId,
+    Scheme,
+    Text,
+    chosen_schemes,
+    one_passage,
+    print_result,
+    stdout,
+)
+from extractors.registry import make_extractor
+from extractors.table import Argument, Paragraph, Table
+from extractors.values import format_date, format_number
+
+
+def show(
+    inputs: Annotated[list[str] | None, typer.Argument(metavar="[INPUT]", show_default=False)] = None,
+    passage: PassageId = None,
+    text: Text = None,
+    scheme: Scheme = "all",
+    backend: Backend = None,
+    as_json: Json = False,
+) -> None:
+    """Print the tables of one paragraph.
+
+    Example: `drop-parsing show --text "Ada and Bram toured Norway, Malta and Ural."`
+    """
+    chosen = one_passage(inputs or [], passage, text)
+    paragraph = Paragraph(chosen.id, chosen.text)
+    tables = [make_extractor(name, backend).extract(paragraph) for name in chosen_schemes(scheme)]
+
+    def show_tables() -> None:
+        for table in tables:
+            _print(table)
+
+    print_result(as_json, {"tables": [table_to_json(table) for table in tables]}, show_tables)
+
+
+def _print(table: Table) -> None:
+    grid = Grid("sentence", "predicate", "relation", "argument", "numbers and dates", title=table.scheme)
+    for row in table.rows:
+        grid.add_row(
+            str(row.sentence),
+            row.predicate.text,
+            "",
+            "",
+            _values(row.predicate),
+            end_section=not row.arguments,
+        )
+        last = list(row.cells())[-1]
+        for relation, argument in list(row.cells())[1:]:
+            grid.add_row(
+                "", "", relation, argument.text, _values(argument), end_section=(relation, argument) == last
+            )
+    stdout.print(grid, markup=False)
+    lost = table.lost
+    if lost.sentences or lost.numbers or lost.dates:
+        stdout.print(
+            f"lost: {len(lost.sentences)} sentences, {len(lost.numbers)} numbers, {len(lost.dates)} dates"
+        )
+
+
+def _values(argument: Argument) -> str:
+    numbers = [format_number(n.value) + (f" {n.unit}" if n.unit else "") for n in argument.numbers]
+    return "; ".join([*numbers, *map(format_date, argument.dates)])
