@@ -2,8 +2,8 @@
 
 - A noun joined by a hyphen is the unit as it stands: "45-yard field goal" is in yards.
 - After a number other than one the unit is the first of the next words that looks like a plural or is a
-  measure: "three late touchdowns", "two field goals" and "1500 French soldiers" give touchdown, goal, soldier,
-  while "a 17-10 lead" gives none.
+  measure: "three late touchdowns", "two field goals" and "1500 French soldiers" give touchdown, goal,
+  soldier, while "a 17-10 lead" gives none.
 - After one, an ordinal or a fraction it is the next word that is not a known modifier: "first quarter",
   "one late touchdown".
 - Punctuation and function words end the search: "three of the ships" has no unit.
@@ -11,12 +11,19 @@
 
 import re
 
+#: Every character that joins two numbers or a number and its noun.
 DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 
+
+def word_set(words: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(words.split())
+
+
 #: Abbreviations and invariable nouns that may follow a number as they are.
-MEASURES = frozenset(
+MEASURES = word_set(
     "m km cm mm ft mi yd kg g lb mph kph hp ha oz kw mw sq aircraft cattle crew deer fish offspring people "
-    "police series sheep species yen yuan baht won rand infantry cavalry personnel".split()
+    "police series sheep species yen yuan baht won rand infantry cavalry personnel"
 )
 _IRREGULAR = {
     "men": "man",
@@ -49,31 +56,31 @@ _IRREGULAR = {
     "km²": "km",
 }
 #: Words that end the search for a unit.
-_STOP = frozenset(
-    """a an the this that these those his her its their our my your each every any all both some no such who whom
-    whose which what when where why how while if then than as so too also only just even still yet already again
-    ever never not nor and or but of in on at to by for from with without within into onto upon over under up
-    down out off about above below after before against along among around across behind beside besides between
-    beyond despite during except inside outside near past per plus since through throughout till until toward
-    towards versus vs via like unlike because although though whether however thus hence instead perhaps
-    sometimes always often once twice he she it they we you i him them us is was are were be been being am has
-    have had do does did will would can could may might must shall should there here now ago away back home
-    respectively alone together left remaining went came made took gave got led won lost ran threw beat kept
-    said says became began held set put found left saw hit caught kicked makes gives takes puts goes gets leads
-    wins loses scores throws runs apiece overall max min vs etc afterwards
-    afterward zero one two three four five six seven eight nine ten eleven twelve hundred thousand million
-    billion first second third fourth fifth""".split()
+_STOP = word_set(
+    """a an the this that these those his her its their our my your each every any all both some no such
+    who whom whose which what when where why how while if then than as so too also only just even still
+    yet already again ever never not nor and or but of in on at to by for from with without within into
+    onto upon over under up down out off about above below after before against along among around
+    across behind beside besides between beyond despite during except inside outside near past per plus
+    since through throughout till until toward towards versus vs via like unlike because although though
+    whether however thus hence instead perhaps sometimes always often once twice he she it they we you i
+    him them us is was are were be been being am has have had do does did will would can could may might
+    must shall should there here now ago away back home respectively alone together left remaining went
+    came made took gave got led won lost ran threw beat kept said says became began held set put found
+    saw hit caught kicked makes gives takes puts goes gets leads wins loses scores throws runs apiece
+    overall max min etc afterwards afterward zero one two three four five six seven eight nine ten
+    eleven twelve hundred thousand million billion first second third fourth fifth"""
 )
-_MODIFIERS = frozenset(
+_MODIFIERS = word_set(
     """more other another additional further extra different consecutive straight separate total late early
-    short long big small large great good new old young own single final last next only such major minor main
-    whole full entire little high low quick former latter key crucial official actual overall true real good
-    successful most least best worst few major rushing passing scoring winning""".split()
+    short long big small large great good new old young own single final last next only such major minor
+    main whole full entire little high low quick former latter key crucial official actual overall true
+    real successful most least best worst few rushing passing scoring winning"""
 )
 _NOT_PLURAL = re.compile(r".*(?:ss|us|is|'s)$|.{0,2}$")
-_WORD = re.compile(rf"(?:[{DASHES}](?=[^\W\d_])|\s++)?([^\W\d_](?:[^\W_]|['’](?=\w))*+)")
+_WORD = re.compile(rf"(?:[{DASHES}](?=[^\W\d_])|\s++)?([^\W\d_](?:[^\W_]|['\u2019](?=\w))*+)")
 _VERBLIKE = re.compile(r".{2,}(?:[^e]ed|ied|ly|ing)$")
-_NOUNS_LIKE_VERBS = frozenset("family assembly rally ally anomaly king ring wing inning string spring".split())
+_NOUNS_LIKE_VERBS = word_set("family assembly rally ally anomaly king ring wing inning string spring")
 _MAX_WORDS = 4
 
 
@@ -115,7 +122,7 @@ def unit_after(text: str, end: int, *, many: bool) -> tuple[str | None, int]:
         match = _WORD.match(text, place)
         if match is None:
             break
-        word, hyphenated = match.group(1).lower().replace("’", "'"), text[place] in DASHES
+        word, hyphenated = match.group(1).lower().replace("\u2019", "'"), text[place] in DASHES
         if word in _STOP or (place == end and match.start(1) == end):
             break
         if word.endswith(("'s", "s'")):

@@ -14,9 +14,20 @@ from text_to_num import text2num
 from extractors.value_types import NumberKind
 from extractors.value_units import is_plural
 
-_UNITS = "one two three four five six seven eight nine".split()
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = [
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 #: Scale words, as powers of ten; a dozen is no power and is read by itself.
 SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _IRREGULAR_ORDINALS = {
@@ -39,7 +50,9 @@ def _ordinal(word: str) -> str:
 
 _ORDINALS = {_ordinal(word): word for word in [*_UNITS, *_TEENS, *_TENS, *SCALES]}
 _DENOMINATORS = {"half": 2, "quarter": 4} | {
-    ordinal: text2num(word, "en") for ordinal, word in _ORDINALS.items() if word not in ("one", "two", "trillion")
+    ordinal: text2num(word, "en")
+    for ordinal, word in _ORDINALS.items()
+    if word not in ("one", "two", "trillion")
 }
 
 
@@ -76,8 +89,8 @@ _ONE_PART = rf"(?:(?:one|an?)(?:-|\s++)(?P<part>{_any(_DENOMINATORS)}))(?!-)"
 _PARTS = rf"(?P<count>{_any([*_UNITS, *_TEENS])})(?:-|\s++)(?P<parts>{'|'.join(_DENOMINATORS)})s\b"
 _FRACTION_PATTERN = re.compile(rf"{_PARTS}|{_ONE_PART}")
 _HALF_OF = re.compile(
-    rf"(?:an?\s++)?(?P<word>half|quarter)\b"
-    rf"(?:(?P<join>-|\s++)(?:an?\s++)?(?P<scale>hundred|thousand|million|billion|trillion|dozen)\b)?"
+    r"(?:an?\s++)?(?P<word>half|quarter)\b"
+    r"(?:(?:-|\s++)(?:an?\s++)?(?P<scale>hundred|thousand|million|billion|trillion|dozen)\b)?"
 )
 _AND_PART = re.compile(
     rf"{_S}and{_S}(?:(?:an?|one){_S}(?P<part>half|third|quarter|fourth|fifth|eighth)"
@@ -173,7 +186,12 @@ def _ends_fraction(text: str, end: int) -> bool:
 
 
 def _of_a_game(text: str, start: int) -> bool:
-    return bool(re.search(r"\b(?:first|last|final|all|the|through|after|over|in|for|next)\s++$", text[max(0, start - 12) : start]))
+    return bool(
+        re.search(
+            r"\b(?:first|last|final|all|the|through|after|over|in|for|next)\s++$",
+            text[max(0, start - 12) : start],
+        )
+    )
 
 
 #: A half of a game, not of a quantity.
@@ -181,8 +199,12 @@ _GAME_HALF = re.compile(
     r"\b(?:the|this|that|each|either|other|same|first|second|1st|2nd|final|last|opening|latter|early|late|next"
     r"|at|in|to|by|per|every|before|into|entering|their|his|its|until|since|after|till)(?:\s++|-)$"
 )
-_OF_QUANTITY = re.compile(r"\s++(?:of|the|a|an|its|their|his|her|as|that|this|these|those|those|all|what|were|are)\b|-(?!time|back|way|brother|sister|hearted)[a-z]")
-_QUARTER_OF = re.compile(r"\s++of\b(?!\s++(?:the|this|that|a|their|an)\s++(?:game|season|match|year)\b)|[\s-](?:mile|century|hour|acre|inch|pound)\b")
+_OF_QUANTITY = re.compile(
+    r"\s++(?:of|the|a|an|its|their|his|her|as|that|this|these|those|those|all|what|were|are)\b|-(?!time|back|way|brother|sister|hearted)[a-z]"
+)
+_QUARTER_OF = re.compile(
+    r"\s++of\b(?!\s++(?:the|this|that|a|their|an)\s++(?:game|season|match|year)\b)|[\s-](?:mile|century|hour|acre|inch|pound)\b"
+)
 
 
 def _read_half(text: str, start: int) -> Read | None:
@@ -264,9 +286,13 @@ def _pronoun(text: str, start: int, end: int) -> bool:
     """Whether "one" stands for a person or thing."""
     if text[start:end] != "one":
         return False
-    if text.startswith((" another", "'s", "’s"), end):
+    if text.startswith((" another", "'s", "\u2019s"), end):
         return True
-    return bool(re.search(r"\b(?:no|any|every|each|this|that|which|another|other)\s++$", text[max(0, start - 9) : start]))
+    return bool(
+        re.search(
+            r"\b(?:no|any|every|each|this|that|which|another|other)\s++$", text[max(0, start - 9) : start]
+        )
+    )
 
 
 def _read_bare_scales(text: str, start: int) -> Read | None:

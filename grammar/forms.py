@@ -63,7 +63,7 @@ def parse(text: str) -> Placed:
     tokens = _tokens(text)
     open_lists: list[tuple[Token, list[Placed]]] = []
     done: Placed | None = None
-    for i, token in enumerate(tokens):
+    for token in tokens:
         if done is not None:
             raise FormError(f"{token.text!r} after the end of the form", text, token.position)
         if token.text == "(":

@@ -2,7 +2,6 @@
 
 import ast
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,22 +60,6 @@ def test_lower_floors_import_neither_torch_nor_pickle(floor: str, package: str) 
 )
 def test_every_form_of_import_is_seen(source: str, names: set[str]) -> None:
     assert set(imported(source, "p.q")) == names
-
-
-def test_a_bare_install_imports_the_lower_floors() -> None:
-    """Importing the lower floors loads nothing that only an extra brings."""
-    extras = {"torch", "lightning", "transformers", "stanza", "dask", "distributed", "allennlp"}
-    code = f"import sys, {', '.join(modules_of(FLOORS[:2]))}; print({extras} & set(sys.modules) or 'none')"
-    finished = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=REPOSITORY
-    )
-    assert (finished.stdout.strip(), finished.stderr) == ("none", "")
-
-
-def modules_of(floors: tuple[str, ...]) -> Iterator[str]:
-    for floor in floors:
-        for file in sorted((REPOSITORY / floor).rglob("*.py")):
-            yield ".".join(file.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
 
 
 def test_no_large_file_is_tracked() -> None:

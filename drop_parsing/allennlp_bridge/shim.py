@@ -51,12 +51,9 @@ def _restore_transformers() -> None:
     import torch
     import transformers
 
-    # Importing this replaces the top module's contents, so it has to come first. And transformers remembers
-    # whether torchvision is there: it must look before the stand-in is.
+    # Replaces the top module, so it comes before the change. It also makes transformers look for torchvision,
+    # and remember the answer, before the stand-in is there.
     import transformers.models.bert.modeling_bert
-    from transformers.utils.import_utils import is_torchvision_available
-
-    is_torchvision_available()
 
     class AdamW(torch.optim.AdamW):
         def __init__(self, params: Any, *args: Any, correct_bias: bool = True, **kwargs: Any) -> None:

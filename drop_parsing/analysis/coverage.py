@@ -38,7 +38,7 @@ def analyse(
     scheme: str, passages: Sequence[Passage], tables: TableStore, report: SearchReport, examples: int = 40
 ) -> SchemeCoverage:
     """Retention over all passages; examples spread evenly over them, as many questions without a form."""
-    held = {hash: table for hash, table in tables.get_many(text_hash(p.text) for p in passages).items()}
+    held = tables.get_many(text_hash(p.text) for p in passages)
     pairs = [(p, held[text_hash(p.text)]) for p in passages if text_hash(p.text) in held]
     covered = [(p, q) for p, _ in pairs for q in p.questions if _reached(report, q)]
     uncovered = [

@@ -97,7 +97,7 @@ def search(
         stderr.print(f"report: {report}", markup=False)
     failed += [failure for _, failures in found for failure in failures]
     results = {coverage.scheme: summary(coverage) for coverage, _ in found}
-    result: dict[str, Any] = results[scheme] if scheme in results else {"schemes": results}
+    result: dict[str, Any] = results.get(scheme, {"schemes": results})
     result["failed"] = failures(failed)
     print_result(as_json, result, lambda: print_coverage([coverage for coverage, _ in found]))
     finish(failed)

@@ -25,8 +25,8 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def result_of(code: str) -> object:
-    """What the code prints as JSON, and nothing else."""
-    finished = run(code)
+    """What the code prints as JSON, after the shim, without a network, and nothing else."""
+    finished = run(OFFLINE + code)
     assert (finished.returncode, finished.stderr) == (0, "")
     return json.loads(finished.stdout)
 
@@ -44,7 +44,7 @@ print(json.dumps([score("the Chicago Bears", ["Chicago Bears"]), score("Bears", 
                   score(["Bears", "Lions"], ["Lions", "Bears"]), score("3", ["4"])]))
 """
     # One of two gold tokens found: precision 1, recall 1/2, F1 2/3, which the metric rounds.
-    assert result_of(OFFLINE + code) == [[1.0, 1.0], [0.0, 0.67], [1.0, 1.0], [0.0, 0.0]]
+    assert result_of(code) == [[1.0, 1.0], [0.0, 0.67], [1.0, 1.0], [0.0, 0.0]]
 
 
 @needs_allennlp
@@ -63,21 +63,18 @@ for loss in (1.0, 1.0):
 print(json.dumps([round(weight.item(), 4), optimizer.param_groups[0]["lr"]]))
 """
     # Adam's first step has the size of the learning rate; a loss that stays cuts the rate to a tenth.
-    assert result_of(OFFLINE + code) == [0.9, pytest.approx(0.01)]
+    assert result_of(code) == [0.9, pytest.approx(0.01)]
 
 
 @needs_allennlp
 def test_stand_ins_do_not_pass_for_the_absent_package() -> None:
-    # transformers asks for torchvision only where Pillow is.
-    pillow = """
-from transformers.utils import import_utils
-import_utils.is_vision_available = lambda: True
-"""
     code = """
 import torchvision
+from transformers.utils import import_utils
+import_utils.is_vision_available = lambda: True  # Pillow, which transformers asks for first
 print(json.dumps([import_utils.is_torchvision_available(), hasattr(torchvision, "io")]))
 """
-    assert result_of(pillow + OFFLINE + code) == [False, False]
+    assert result_of(code) == [False, False]
 
 
 def test_without_allennlp_the_shim_does_nothing() -> None:

@@ -145,7 +145,11 @@ def test_paragraph_lines(tmp_path: Path) -> None:
     bad = [{"id": "seven", "text": 7}, {"id": "none", "text": None}, {"id": ["x"], "text": "y"}]
     path = write(tmp_path / "x.jsonl", "\n".join(map(json.dumps, [*rows, *bad])))
     passages, faults = read_all([path])
-    assert passages == [Passage("a", rows[0]["text"]), Passage("5", ""), Passage("x.jsonl:3", "No id.")]
+    assert passages == [
+        Passage("a", "Champions once more!"),
+        Passage("5", ""),
+        Passage("x.jsonl:3", "No id."),
+    ]
     assert [fault.where for fault in faults] == ["line 4, passage seven", "line 5, passage none", "line 6"]
     assert str(faults[0]) == f"{path}: line 4, passage seven: field text must be a string but is the number 7"
     assert not any(fault.kept for fault in faults)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -169,6 +168,7 @@ def test_an_interrupt_ends_busy_workers_quietly_and_soon() -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "0\n"
+        psutil: Any = pytest.importorskip("psutil")
         family = psutil.Process(process.pid).children(recursive=True)
         os.killpg(process.pid, signal.SIGINT)
         _, errors = process.communicate(timeout=30)
