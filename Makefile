@@ -35,7 +35,7 @@ types: $(INSTALLED) ## mypy --strict on Python 3.11, where every extra is instal
 $(INSTALLED): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python from 3.11 to 3.13 found. Install one, or name it: make PYTHON=..."; exit 2; }
 	@$(PYTHON) -c '$(SUPPORTED)' || { echo "$(PYTHON) is not a Python from 3.11 to 3.13 with venv."; exit 2; }
-	@echo "Setting up $(VENV) with $(PYTHON): 2.3 GB, some minutes, only once."
+	@echo "Setting up $(VENV) with $(PYTHON): up to 2.3 GB, some minutes, only once."
 	$(PYTHON) -m venv $(if $(wildcard $@),,--clear) $(VENV)
 	@rm -f $@
 	$(BIN)/python -m pip install --quiet --no-deps -r requirements.lock

@@ -5,8 +5,8 @@ Lists inside a field are joined by ``|``; a missing cell has the content ``NULL`
 backslash, ``|``, tab, line feed and carriage return as ``\\``, ``\p``, ``\t``, ``\n`` and ``\r``.
 
 What the form cannot hold is lost when a table is written: character offsets, heads, phrases, entity types,
-units, kinds and signs of numbers, what the table lost, and which of several arguments of one relation is which:
-they are joined by " ; ".
+units, kinds and signs of numbers, what the table lost, and the bounds of several arguments of one relation,
+which are joined by " ; ". Sentence numbers are lost too: the original would take them for a relation.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ NULL = "NULL"
 SENTENCE = "sentence_id"
 
 _PREFIX = "relation:"
-_CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_CARDINALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _UNESCAPES = {escaped: plain for plain, escaped in _ESCAPES.items()}
@@ -160,7 +160,7 @@ def _read_numbers(content: str, start: int, pieces: Sequence[str]) -> Iterator[N
         if piece in _ORDINALS:
             yield Number(_ORDINALS.index(piece) + 1.0, *at, kind="ordinal")
         elif piece in _CARDINALS:
-            yield Number(_CARDINALS.index(piece) + 1.0, *at)
+            yield Number(float(_CARDINALS.index(piece)), *at)
         else:
             for part in re.sub("[A-Za-z,]", "", piece).split("-"):
                 try:
@@ -195,8 +195,6 @@ def write_tagged(table: Table, folder: Path) -> Path:
         title = name if name in (SENTENCE, PREDICATE) else name.upper().replace("_", "-")
         lines.append(_line(-1, number, {"id": _escape(_PREFIX + name), "content": _escape(title)}))
     for number, row in enumerate(table.rows):
-        sentence = str(row.sentence)
-        lines.append(_line(number, 0, {"id": sentence, "content": sentence, "lemmaTokens": sentence}))
         for column, relation in enumerate(columns[1:], start=1):
             lines.append(_line(number, column, _written_cell(row.cell(relation))))
     path = folder / f"{file_name(table.paragraph_id)}.tagged"

@@ -45,19 +45,19 @@ _MONTH = re.compile(
 )
 _DAY_BEFORE = re.compile(
     rf"(?<![{DASHES}\w.,:/$£€])(?:(?:the\s)?(?P<first>\d{{1,2}}){_SUFFIX}{CONNECT})?"
-    rf"(?P<day>\d{{1,2}}){_SUFFIX}(?:\sof)?(?:\s|{_DASH})$"
+    rf"(?P<day>\d{{1,2}}){_SUFFIX}(?:\sof)?(?:\s{{1,2}}|{_DASH})$"
 )
 _DAY_AFTER = re.compile(
-    rf"\s(?:the\s)?(?P<day>\d{{1,2}}){_SUFFIX}(?![.:,/]\d|\s?%|{_DASH}(?:[a-z]))"
+    rf"\s{{1,2}}(?:the\s)?(?P<day>\d{{1,2}}){_SUFFIX}(?![.:,/]\d|\s?%|{_DASH}(?:[a-z]))"
     rf"(?P<more>{CONNECT}(?P<last>\d{{1,2}}){_SUFFIX}(?![.:,/]\d|\s?%|{_DASH}[a-z]|\s[A-Z][a-z]{{2}}))?"
 )
 _YEAR = re.compile(
-    rf"(?:\s?,\s?(?:of\s|in\s)?|\s(?:of\s|in\s)?|{_DASH})(?:AD\s)?"
+    rf"(?:\s?,\s?(?:of\s|in\s)?|\s{{1,2}}(?:of\s|in\s)?|{_DASH})(?:AD\s)?"
     rf"(?:(?P<year>\d{{4}})(?![\w%]|[.,]\d)|(?P<old>\d{{1,4}})(?=\s{_ERA}))(?:\s(?P<era>{_ERA}))?"
 )
 _OLD_YEAR = re.compile(r"\s(?P<year>\d{3})(?=\s*+(?:$|[.,;:)](?!\d)))")
 _MONTH_CONTEXT = re.compile(
-    r"\b(?:in|since|until|till|by|from|to|of|during|after|before|through|early|late|mid|last|next|this|every|each"
+    r"\b(?:in|since|until|till|by|from|for|to|of|during|after|before|through|early|late|mid|last|next|this|every|each"
     rf"|around|between|previous|following)(?:\s|{_DASH})$|(?:{'|'.join(MONTHS)})(?:,|\s(?:and|or|to|through))?\s?{_DASH}?\s?$",
     re.IGNORECASE,
 )
@@ -147,7 +147,9 @@ def _year_ranges(text: str) -> Iterator[Date]:
             if not 1 <= after <= 60 or ("/" in match.group("by") and after != 1):
                 continue
             last = first + after
-        if not FIRST_YEAR <= first <= last <= LAST_YEAR or counted(text, match.end()):
+        elif counted(text, match.end()):
+            continue
+        if not FIRST_YEAR <= first <= last <= LAST_YEAR:
             continue
         yield Date(first, None, None, None, match.start(), match.end("first"))
         yield Date(last, None, None, None, match.start("last"), match.end())

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import gcd
 
 from extractors.value_types import Date, Number, NumberKind
 from extractors.value_units import DASHES, MEASURES, singular, unit_after
@@ -23,15 +24,19 @@ _NUMERAL = re.compile(
 _WELL_FORMED = re.compile(
     r"(?:\d{1,3}(?:,\d{3})++|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})++|\d{1,2}(?:,\d\d)++,\d{3}|\d++)?(?:\.\d++)?"
 )
+# A comma before one or two digits is only there the decimal one; elsewhere it parts two numbers.
+_DECIMAL_COMMA = re.compile(r"\d++,\d\d?(?:\s?%|\s(?:percent|per\scent|million|billion)\b)")
 _PIECE = re.compile(r"\d++(?:\.\d++)*+")
 _CLOCK = re.compile(
-    r"(?<![\w:.,])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:])(?:\s?(?P<half>[ap])\.?m\b\.?)?"
+    r"(?<![\w:.,])(?P<hour>\d{1,2})(?::(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:]))?"
+    r"(?:\s?(?P<half>[ap])\.?m\b\.?)?"
 )
-_OVER = re.compile(r"/(\d{1,4})(?![\d/,.]*\d)")
+# "22/32 for 307 yards" is a count out of a count.
+_OVER = re.compile(r"/(2|3|4|5|6|8|10|12|16)(?![\d/,.]*\d|\s(?:for|on|from|passing)\b)")
 _MIXED = re.compile(
     rf"(?:\s|-)?(?:(?P<vulgar>[{_VULGAR}])|(?<=[\s-])(?P<over>\d{{1,3}})/(?P<under>\d{{1,3}})(?![\d/]))"
 )
-_GLUED = re.compile(r"[^\W\d_]++[²³]?")
+_GLUED = re.compile(rf"(?![{_VULGAR}²³])[^\W\d_]++")
 _SHORT_SCALE = {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "tn": 12}
 _PERCENT = re.compile(r"\s?%|[\s-](?:percent|per\s?cent|percentage)\b(?:\s+points?\b)?", re.IGNORECASE)
 _CURRENCY = re.compile(
@@ -44,6 +49,7 @@ _LINK = re.compile(
 )
 _LONGEST_LINK = 20
 _COMMA = re.compile(r"-?,\s")
+_DASH_SET = frozenset(DASHES)
 _MINUS_SIGNS = "-\u2212\u2013"
 _SEPARATOR = re.compile(r"[,\u00a0\u2009\u202f]")
 _CODES = {"USD": "$", "EUR": "€", "GBP": "£"}
@@ -52,7 +58,7 @@ _OPENING = frozenset("([{\"'\u201c\u2018/")
 
 @dataclass(slots=True)
 class _Scan:
-    """The state of the pass over one text. ``lower`` is the text in lower case with the known dates blanked."""
+    """The state of the pass over one text; ``lower`` is in lower case, with the known dates blanked."""
 
     text: str
     lower: str
@@ -91,7 +97,7 @@ def _vulgar(sign: str) -> Fraction:
 
 def _read_digits(scan: _Scan, start: int, end: int) -> None:
     """Reads one unbroken string of digits, commas and points; if it is no number, its pieces are."""
-    if clock := _CLOCK.match(scan.lower, start):
+    if (clock := _CLOCK.match(scan.lower, start)) and (clock.group("minute") or clock.group("half")):
         parts = [int(part or 0) for part in clock.group("hour", "minute", "second")]
         half = clock.group("half")
         value = Fraction(parts[0] * 3600 + parts[1] * 60 + parts[2], 3600)
@@ -100,6 +106,8 @@ def _read_digits(scan: _Scan, start: int, end: int) -> None:
         return
     elif _WELL_FORMED.fullmatch(scan.text, start, end):
         _read_numeral(scan, start, end)
+    elif _DECIMAL_COMMA.match(scan.lower, start):
+        _read_numeral(scan, start, end, decimal_comma=True)
     else:
         for piece in _PIECE.finditer(scan.text, start, end):
             if piece.group().count(".") < 2:
@@ -107,18 +115,20 @@ def _read_digits(scan: _Scan, start: int, end: int) -> None:
 
 
 def _is_name(text: str, start: int) -> bool:
-    """Whether the digits are part of a name: "F15", "F-15"."""
+    """Whether the digits are part of a name ("F15", "F-15") or of an escaped character ("&#233;")."""
     before = text[max(0, start - 2) : start]
+    if before == "&#":
+        return True
     if before and (before[-1].isalpha() or before[-1] == "_"):
         return True
     return len(before) == 2 and before[-1] in DASHES and before[0].isupper()
 
 
-def _read_numeral(scan: _Scan, start: int, end: int) -> None:
+def _read_numeral(scan: _Scan, start: int, end: int, *, decimal_comma: bool = False) -> None:
     text, numeral = scan.text, scan.text[start:end]
     if len(numeral) > _MAX_DIGITS:
         return
-    value = Fraction(_SEPARATOR.sub("", numeral))
+    value = Fraction(_SEPARATOR.sub("." if decimal_comma else "", numeral))
     plain_end = end
     kind: NumberKind = "cardinal"
     unit: str | None = None
@@ -134,7 +144,12 @@ def _read_numeral(scan: _Scan, start: int, end: int) -> None:
             unit = singular(word)
         else:
             return
-    elif numeral.isdecimal() and (over := _OVER.match(text, end)) and 0 < value < int(over.group(1)) <= 100:
+    elif (
+        numeral.isdecimal()
+        and (over := _OVER.match(text, end))
+        and gcd(int(numeral), int(over.group(1))) == 1
+        and 0 < value < int(over.group(1))
+    ):
         value, kind, end = value / int(over.group(1)), "fraction", over.end()
     elif numeral.isdecimal() and (mixed := _MIXED.match(text, end)) and (part := _part(mixed)):
         value, end = value + part, mixed.end()
@@ -189,7 +204,7 @@ def _add(
     unit: str | None = None,
     unit_from: int | None = None,
 ) -> None:
-    """Keeps a number with what its surroundings say: "minus" before it; percent, a currency or a noun after."""
+    """Keeps a number with what stands beside it: "minus" before; percent, a currency or a noun after."""
     if kind in ("cardinal", "fraction") and unit is None:
         if percent := _PERCENT.match(scan.text, end):
             kind, unit, end = "percent", "%", percent.end()
@@ -198,7 +213,11 @@ def _add(
     if minus := _MINUS.search(scan.lower, max(scan.free_from - 400, start - 10, 0), start):
         value, start = -value, minus.start()
     if unit is None and kind != "clock":
-        many = kind in ("cardinal", "percent") and value != 1 and value.denominator == 1
+        # The second of "a 3-1 lead" is no single one of anything.
+        paired = (
+            scan.text[max(0, start - 1) : start] in _DASH_SET and scan.text[start - 2 : start - 1].isdigit()
+        )
+        many = kind == "cardinal" and (abs(value) > 1 or value == 0 or paired)
         unit, _ = unit_after(scan.text, end if unit_from is None else unit_from, many=many)
     scan.numbers.append(Number(float(value), start, end, unit, kind))
     scan.free_from = max(end, scan.free_from)

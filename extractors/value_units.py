@@ -22,8 +22,9 @@ def word_set(words: str) -> frozenset[str]:
 
 #: Abbreviations and invariable nouns that may follow a number as they are.
 MEASURES = word_set(
-    "m km cm mm ft mi yd kg g lb mph kph hp ha oz kw mw sq aircraft cattle crew deer fish offspring people "
-    "police series sheep species yen yuan baht won rand infantry cavalry personnel"
+    """m km cm mm ft mi yd kg g lb mph kph hp ha oz kw mw sq km2 m2 yard mile foot meter metre kilometer
+    kilometre aircraft cattle crew deer fish offspring people police sheep species yen yuan baht won rand
+    infantry cavalry personnel"""
 )
 _IRREGULAR = {
     "men": "man",
@@ -51,16 +52,19 @@ _IRREGULAR = {
     "canoes": "canoe",
     "crises": "crisis",
     "bases": "base",
+    "yarders": "yard",
+    "yarder": "yard",
     "yds": "yd",
     "lbs": "lb",
     "km²": "km",
 }
 #: Words that end the search for a unit.
 _STOP = word_set(
-    """a an the this that these those his her its their our my your each every any all both some no such
-    who whom whose which what when where why how while if then than as so too also only just even still
-    yet already again ever never not nor and or but of in on at to by for from with without within into
-    onto upon over under up down out off about above below after before against along among around
+    """fought struck sent met built grew fell rose stood brought bought sought drew flew wrote drove broke
+    chose a an the this that these those his her its their our my your each every any all both some no
+    such who whom whose which what when where why how while if then than as so too also only just even
+    still yet already again ever never not nor and or but of in on at to by for from with without within
+    into onto upon over under up down out off about above below after before against along among around
     across behind beside besides between beyond despite during except inside outside near past per plus
     since through throughout till until toward towards versus vs via like unlike because although though
     whether however thus hence instead perhaps sometimes always often once twice he she it they we you i
@@ -69,16 +73,18 @@ _STOP = word_set(
     came made took gave got led won lost ran threw beat kept said says became began held set put found
     saw hit caught kicked makes gives takes puts goes gets leads wins loses scores throws runs apiece
     overall max min etc afterwards afterward zero one two three four five six seven eight nine ten
-    eleven twelve hundred thousand million billion first second third fourth fifth"""
+    eleven twelve hundred thousand million billion first third fourth fifth non others strong"""
 )
 _MODIFIERS = word_set(
     """more other another additional further extra different consecutive straight separate total late early
     short long big small large great good new old young own single final last next only such major minor
     main whole full entire little high low quick former latter key crucial official actual overall true
-    real successful most least best worst few rushing passing scoring winning"""
+    real successful most least best worst few rushing passing scoring winning highest lowest largest
+    biggest smallest longest shortest oldest youngest fastest"""
 )
 _NOT_PLURAL = re.compile(r".*(?:ss|us|is|'s)$|.{0,2}$")
-_WORD = re.compile(rf"(?:[{DASHES}](?=[^\W\d_])|\s++)?([^\W\d_](?:[^\W_]|['\u2019](?=\w))*+)")
+_JOINED = re.compile(rf"(?P<space>\s)?[{DASHES}](?(space)\s)(?P<word>[a-z]+)\b")
+_WORD = re.compile(rf"(?:[{DASHES}]|\s++|&#160;|&nbsp;)([^\W\d_](?:[^\W_]|['\u2019](?=\w))*+)")
 _VERBLIKE = re.compile(r".{2,}(?:[^e]ed|ied|ly|ing)$")
 _NOUNS_LIKE_VERBS = word_set("family assembly rally ally anomaly king ring wing inning string spring")
 _MAX_WORDS = 4
@@ -118,22 +124,25 @@ def unit_after(text: str, end: int, *, many: bool) -> tuple[str | None, int]:
     if text.startswith("°", end) or text.startswith(" °", end):
         return "°", end + 1 + (text[end] == " ")
     place, power = end, ""
+    if joined := _JOINED.match(text, end):
+        word, place = joined.group("word"), joined.end()
+        if word in _STOP or (_VERBLIKE.match(word) and word not in _NOUNS_LIKE_VERBS):
+            return None, end
+        if word not in _MODIFIERS:
+            return singular(word), place
     for _ in range(_MAX_WORDS):
         match = _WORD.match(text, place)
-        if match is None:
-            break
-        word, hyphenated = match.group(1).lower().replace("\u2019", "'"), text[place] in DASHES
-        if word in _STOP or (place == end and match.start(1) == end):
+        word = match.group(1).lower().replace("\u2019", "'") if match else ""
+        if match is None or word in _STOP:
             break
         if word.endswith(("'s", "s'")):
             word = word.rstrip("s").rstrip("'")
-        if hyphenated and place == end:
-            return singular(word), match.end(1)
+        many = many or word == "few"
         if word in ("square", "cubic", "sq"):
             power = "square " if word == "sq" else word + " "
         elif _is_unit(word, match.group(1), many):
-            return power + singular(word), match.end(1)
-        place = match.end(1)
+            return power + singular(word), match.end()
+        place = match.end()
     return None, end
 
 

@@ -76,7 +76,7 @@ _BILLIONS = rf"{_S}billion\b(?:{_AND}{_BELOW_1000}{_S}million\b)?{_BELOW_THOUSAN
 _CARDINAL = rf"(?:(?:zero|nought)\b|{_BELOW_1000}(?:{_BILLIONS}|{_MILLIONS}|{_THOUSANDS})?)"
 _CARDINAL_PATTERN = re.compile(_CARDINAL)
 
-# A count before an ordinal is part of it only as "hundred" and above: "two second-half scores" has two numbers.
+# A count before an ordinal is part of it only from "hundred" up: "two second-half scores" has two numbers.
 _ORDINAL_TAIL = rf"(?:{_T}{_S}{_any({_ordinal(u): u for u in _UNITS})}|{_any(_ORDINALS)})"
 _AFTER_SCALE = "(?:" + "|".join(f"(?<={scale})" for scale in SCALES) + ")"
 _ORDINAL_PATTERN = re.compile(
@@ -99,6 +99,10 @@ _AND_PART = re.compile(
 _POINT = re.compile(rf"{_S}point((?:{_S}(?:zero|nought|oh|{_any(_UNITS)}))++)")
 _SCALE_AFTER = re.compile(rf"{_S}(hundred|thousand|million|billion|trillion|dozen)\b(?!-?s\b)")
 _BARE_SCALES = re.compile(rf"{_SCALE}(?:{_S}{_SCALE})*+")
+_COUNTED_SECOND = re.compile(
+    rf"(?:\b(?:per|each|every|one|last|split)[\s-]|\d[\s-]|\b(?:{'|'.join(_UNITS + _TEENS)}|hundred)-)$"
+)
+_SECOND_PART = re.compile(r"[\s-](?:half|quarter|period|down|place|round|leg|set|win|loss|touchdown|field)\b")
 _TIMES = {"twice": 2, "thrice": 3}
 _MANY = re.compile(r"\b(?:several|few|many|some|couple|more|by|the|of|per|these|those)\s++$")
 _NEXT_WORD = re.compile(r"\s++([a-z]+)")
@@ -241,13 +245,19 @@ def _read_ordinal(text: str, start: int) -> Read | None:
         follower = _NEXT_WORD.match(text, match.end())
         if follower and is_plural(follower.group(1)) and not follower.group(1).startswith("centur"):
             return None  # "twenty first downs"
-    before = text[max(0, start - 8) : start]
-    if not front and last == "second" and re.search(r"(?:\bper|\beach|\d)[\s-]++$", before):
-        return None  # the unit of time
-    if not front and last == "first" and re.search(r"\bat\s++$", before):
+    if not front and last == "second" and _is_time(text, start, match.end()):
+        return None
+    if not front and last == "first" and re.search(r"\bat\s++$", text[max(0, start - 8) : start]):
         return None
     value = _cardinal(" ".join([*front, _ORDINALS[last]]))
     return None if value is None else Read(value, match.end(), "ordinal", match.end())
+
+
+def _is_time(text: str, start: int, end: int) -> bool:
+    """Whether "second" is the unit of time."""
+    return bool(
+        _COUNTED_SECOND.search(text[max(0, start - 12) : start]) and not _SECOND_PART.match(text, end)
+    )
 
 
 def _read_cardinal(text: str, start: int) -> Read | None:

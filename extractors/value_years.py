@@ -5,10 +5,12 @@ from typing import Literal
 
 from extractors.value_dates import FIRST_YEAR, LAST_YEAR, RANGE
 from extractors.value_types import Date
-from extractors.value_units import DASHES, counted, is_plural, word_set
+from extractors.value_units import DASHES, counted, word_set
 
 Reading = Literal["number", "date", "both"]
-_LAST_WORD = re.compile(rf"([^\W\d_]+|'s|\u2019s|[{DASHES}(,;/])[.'\u2019]?(\s*+)$")
+
+_DASHES = frozenset(DASHES)
+_LAST_WORD = re.compile(rf"([^\W\d_]+|'s|\u2019s|[{DASHES}(,;/])[.'\u2019]?(?P<space>\s*+)$")
 _NEXT = re.compile(rf"(?:\s++|[{DASHES}])([^\W\d_]+)")
 _YEAR_COMES = word_set(
     """in since until till during year early late mid circa ca c spring summer autumn fall winter season
@@ -19,10 +21,16 @@ _COUNT_COMES = word_set(
     """over nearly almost approximately approx some least most only than another exactly roughly with about
     around total numbered numbering estimated have had has contained contains totaling totalling"""
 )
+_COUNTS_ON = word_set("percent per million thousand square")
 _SIZES = re.compile(
     r"\b(?:total|population|average|number|height|elevation|peak|length|distance|sum|strength|force|capacity|depth"
     r"|attendance|garrison|crew|army|altitude|speed|maximum|minimum|majority|rate|density|income)\s++of\s++$"
 )
+_YEAR_BEFORE = re.compile(
+    rf"\b(?:(?:mid|pre|post|early|late)[{DASHES}]|(?:prior|compared|back|dating)\s++to\s++)$"
+)
+_SENTENCE_END = re.compile(r"[.!?]\s++$")
+_LIST = re.compile(rf"{RANGE.pattern}|,\s(?:and\s)?|/")
 _DETERMINERS = word_set("the this that his her its their our a an 's \u2019s")
 _YEAR_HEADS = word_set(
     """season election elections olympics championships playoffs finals census estimate estimates games
@@ -51,48 +59,32 @@ def read_year(text: str, start: int, end: int, previous: Date | None) -> Reading
         return _read_old_year(text, end, word, after) if end - start == 3 else "number"
     if not FIRST_YEAR <= value <= LAST_YEAR or end - start != 4:
         return "number"
-    hyphenated = end < len(text) and text[end] in DASHES and after.islower()
-    if text.startswith(("%", " %"), end) or after.lower() in (
-        "percent",
-        "per",
-        "million",
-        "thousand",
-        "square",
-    ):
+    if text.startswith(("%", " %"), end) or after.lower() in _COUNTS_ON:
         return "number"
     counts = counted(text, end) and after.lower() not in _YEAR_HEADS
-    if word in _YEAR_COMES and last and last.group(2):
+    if word in _YEAR_COMES and last and last.group("space"):
         return "both" if after in _MANY_COUNTED else "date"
-    if hyphenated:
-        return "date" if word in DASHES or after in ("present", "born", "season") else "number"
-    if previous is not None and previous.year and RANGE.fullmatch(text, previous.end, start):
+    if text[end : end + 1] in _DASHES and after.islower():
+        return "date" if after in ("present", "born", "season") else "number"
+    if previous is not None and previous.year and _LIST.fullmatch(text, previous.end, start):
         return "number" if counts else "date"
-    if counts and not (word in _DETERMINERS and after[:1].isupper()):
+    if counts and not (word in _DETERMINERS and after[0].isupper()):
         return "number"
-    if word == "(" and text[end : end + 1] in tuple(f"),;:{DASHES}"):
-        return "date"
-    if word in _YEAR_MAY_COME:
-        return "number" if word == "of" and _SIZES.search(before) else "date"
-    if word in _DETERMINERS and after:
-        return (
-            "date"
-            if not is_plural(after.lower()) or after.lower() in _YEAR_HEADS or after[0].isupper()
-            else "number"
-        )
-    if after.lower() in _YEAR_HEADS:
-        return "date"
-    if re.search(r"(?:^|[.!?]\s++)$", before) and text[end : end + 1] == ",":
-        return "date"
-    if word in _COUNT_COMES:
+    if word == "of" and _SIZES.search(before) or word in _COUNT_COMES:
         return "number"
-    return "both"
+    if word == "(" or word in _YEAR_MAY_COME or _YEAR_BEFORE.search(before):
+        return "date"
+    if (word in _DETERMINERS and after) or after.lower() in _YEAR_HEADS:
+        return "date"
+    opens = text.startswith(",", end) and (start == 0 or _SENTENCE_END.search(before))
+    return "date" if opens else "both"
 
 
 _FUNCTION_WORDS = word_set("the a an he she it they when by and but as his her their who which was were")
 
 
 def _read_old_year(text: str, end: int, word: str, after: str) -> Reading:
-    """A year of three digits only after a word that calls for one, and only where nothing follows to be counted."""
+    """Three digits are a year only after a word that calls for one and with nothing to count after them."""
     if word not in ("in", "since", "until", "year", "circa"):
         return "number"
     plain = not after or after in _FUNCTION_WORDS

@@ -1,16 +1,18 @@
 """Numbers and dates of a text, with their character spans.
 
-Text in, values out: no tagger, no parser. Every value is found by own regular expressions in one pass; text2num
-reads the plain cardinals in words. Choices, where a text leaves room:
+Text in, values out: no tagger, no parser. Dates are found first, by form, then numbers and bare years in one
+pass over the rest. The patterns are our own; text2num gives the value of plain cardinals in words.
+Choices, where a text leaves room:
 
-- A span holds what the value is made of: sign, currency, "million", "%", "dollars", "quarter" of a date. A unit
-  stays outside: in "45-yard" the number is "45".
-- "third" is an ordinal, a part of something in "a third of", "one-third", "two thirds". "half" is 0.5, but the
-  first half, or the half, of a game is no quantity; "three quarters" is 0.75, "the first three quarters" is 3.
-- "fourth quarter" is both the ordinal 4 and a date with quarter 4; so is "in the third" with nothing after it in a
-  text about quarters or touchdowns. "19th century" is the ordinal 19 and the years 1801 to 1900.
-- "the 1990s" are the years 1990 to 1999, "the 1800s" 1800 to 1899, "the 2000s" 2000 to 2009. "the 90s" names no
-  century and gives nothing.
+- A span holds what the value is made of: sign, currency, "million", "%", "dollars", the "quarter" of a date.
+  A unit stays outside: in "45-yard" the number is "45".
+- "third" is an ordinal; a part of something in "a third of", "one-third", "two thirds". "half" is 0.5, but
+  the half of a game is no quantity, and its first half is the ordinal 1. "three quarters" is 0.75, "the
+  first three quarters" are 3.
+- "fourth quarter" is both the ordinal 4 and a date with quarter 4; so is "in the third" with nothing after it
+  in a text about quarters or touchdowns. "19th century" is the ordinal 19 and the years 1801 to 1900.
+- "the 1990s" are the years 1990 to 1999, "the 1800s" 1800 to 1899, "the 2000s" 2000 to 2009. "the 90s" names
+  no century and gives nothing.
 - A bare year is a date where its words say so ("in 1914", "the 1914 season"), a number where it counts
   ("1500 men"), and both where neither is said. "1914-18" are two years; "17-10" are two numbers.
 - A date stays partial. Only the two ends of one range share what is written once ("May to July 1914").
@@ -132,10 +134,10 @@ def format_date(date: Date) -> str:
 def _format_range(first: int, last: int) -> str:
     if first > 0 and first % 10 == 0 and last == first + (99 if first % 100 == 0 and first != 2000 else 9):
         return f"{first}s"
-    if first % 100 == 1 and last == first + 99:
-        return (
-            f"{_ordinal(last // 100)} century" if first > 0 else f"{_ordinal(-first // 100 + 1)} century BC"
-        )
+    if last == first + 99 and first % 100 == 1:
+        return f"{_ordinal(last // 100)} century"
+    if last == first + 99 and first < 0 and first % 100 == 0:
+        return f"{_ordinal(-first // 100)} century BC"
     return f"{first}-{last}" if first > 0 else f"{-first}-{-last} BC"
 
 

@@ -367,6 +367,20 @@ def extract_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> St
 
 
 @function("part")
+def first_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
+    """The first of the phrases or entities of that kind inside the cells."""
+    phrases = extract_phrase(view, rows, relation, part)
+    return phrases[:1] if phrases else None
+
+
+@function("part")
+def last_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
+    """The last of the phrases or entities of that kind inside the cells."""
+    phrases = extract_phrase(view, rows, relation, part)
+    return phrases[-1:] if phrases else None
+
+
+@function("part")
 def count_phrases(view: View, rows: Rows, relation: Relation, part: Part) -> Number | None:
     """How many different phrases or entities of that kind the cells hold."""
     phrases = extract_phrase(view, rows, relation, part)

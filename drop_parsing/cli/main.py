@@ -5,7 +5,6 @@ import sys
 
 import click
 import typer
-from extractors.tagged import TaggedError
 
 from drop_parsing import __version__
 from drop_parsing.cli import demo, evaluate, execute, export, extract, search, show
@@ -17,7 +16,6 @@ from extractors.store import StoreError
 from grammar.forms import FormError
 
 #: What a user can mend: told in one sentence, exit status 2.
-USER_ERRORS = (InputError, PipelineError, JobError, StoreError, TaggedError, FormError)
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -56,6 +56,8 @@ def run(form: str) -> tuple[str, ...]:
         ("(count_structures (intersection (first all_structures) (last all_structures)))", ("0",)),
         ("(extract_phrase all_structures relation:obj part:conj)", ("Norway", "Malta", "Ural")),
         ("(count_phrases all_structures relation:obj part:conj)", ("3",)),
+        ("(first_phrase all_structures relation:obj part:conj)", ("Norway",)),
+        ("(last_phrase all_structures relation:obj part:conj)", ("Ural",)),
         ("(extract_phrase all_structures relation:nsubj part:person)", ("Prater", "Gould")),
         ("(both (extract_entity (first all_structures) relation:nsubj) (select (last all_structures) relation:verb))",
          ("Prater", "rose")),
