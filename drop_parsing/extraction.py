@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from drop_parsing.data.types import Fault, Passage
+from drop_parsing.errors import InputError
 from extractors.jobs import Failure, batched_by_cost, run_jobs
 from extractors.registry import make_extractor
 from extractors.store import TableStore
-from extractors.table import Paragraph, Table, text_hash
+from extractors.table import Extractor, Paragraph, Table, text_hash
 
 #: Characters in a batch that one worker takes at a time.
 BATCH_CHARACTERS = 50_000
@@ -40,9 +41,17 @@ class Extraction:
     seconds: float = 0.0
 
 
+def extractor_of(scheme: str, backend: str | None) -> Extractor:
+    """The extractor that a user names. Raises InputError where there is none, or its model is not installed."""
+    try:
+        return make_extractor(scheme, backend)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
 def open_store(cache: Path, scheme: str, backend: str | None) -> TableStore:
-    """The table cache of a scheme's extractor."""
-    extractor = make_extractor(scheme, backend)
+    """The table cache of a scheme's extractor. Raises InputError as ``extractor_of`` does."""
+    extractor = extractor_of(scheme, backend)
     return TableStore(cache, extractor.scheme, extractor.name, extractor.version)
 
 

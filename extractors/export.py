@@ -156,3 +156,6 @@ _WRITERS: dict[str, Callable[[Iterable[Table], Path], list[Path]]] = {
     "csv": _write_csv,
     "tagged": _write_tagged,
 }
+
+#: The formats of :func:`export`.
+FORMATS = tuple(_WRITERS)

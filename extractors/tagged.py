@@ -170,14 +170,19 @@ def _read_numbers(content: str, start: int, pieces: Sequence[str]) -> Iterator[N
 
 
 def _read_dates(content: str, start: int, pieces: Sequence[str]) -> Iterator[Date]:
-    """The dates of a cell that overlap a piece; those of a piece that is not in its text span the cell."""
-    places = list(_places(content, pieces))
-    for date in find_values(content)[1] if places else ():
-        if any(date.start < found + len(piece) and found < date.end for piece, found in places if found >= 0):
-            yield replace(date, start=start + date.start, end=start + date.end)
-    for piece, found in places:
-        for date in find_values(piece)[1] if found < 0 else ():
-            yield replace(date, start=start, end=start + len(content))
+    """The dates of a cell that overlap a piece; those of a piece that is not in its text span the cell.
+
+    A piece that the file calls a date but that names no year, month, day or quarter ("1st half") is a date of
+    which nothing is known, as in the original.
+    """
+    dates = find_values(content)[1] if pieces else ()
+    for piece, found in _places(content, pieces):
+        inside = [d for d in dates if d.start < found + len(piece) and found < d.end] if found >= 0 else []
+        yield from (replace(date, start=start + date.start, end=start + date.end) for date in inside)
+        if not inside:
+            at = (start + found, start + found + len(piece)) if found >= 0 else (start, start + len(content))
+            read = find_values(piece)[1] or (Date(None, None, None, None, *at),)
+            yield from (replace(date, start=at[0], end=at[1]) for date in read)
 
 
 def write_tagged(table: Table, folder: Path) -> Path:

@@ -48,7 +48,7 @@ _DAY_BEFORE = re.compile(
     rf"(?P<day>\d{{1,2}}){_SUFFIX}(?:\sof)?(?:\s{{1,2}}|{_DASH})$"
 )
 _DAY_AFTER = re.compile(
-    rf"\s{{1,2}}(?:the\s)?(?P<day>\d{{1,2}}){_SUFFIX}(?![.:,/]\d|\s?%|{_DASH}(?:[a-z]))"
+    rf"\s{{1,2}}(?:the\s)?(?P<day>\d{{1,2}}){_SUFFIX}(?![.:,/]\d|\s?%|{_DASH}[a-z]|\s{_ERA})"
     rf"(?P<more>{CONNECT}(?P<last>\d{{1,2}}){_SUFFIX}(?![.:,/]\d|\s?%|{_DASH}[a-z]|\s[A-Z][a-z]{{2}}))?"
 )
 _YEAR = re.compile(

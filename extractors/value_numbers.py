@@ -22,7 +22,7 @@ _NUMERAL = re.compile(
     rf"(?P<digits>(?:(?<![\w.])\.)?\d++(?:[,.\u00a0\u2009\u202f]\d++)*+)|(?P<vulgar>[{_VULGAR}])|{START}"
 )
 _WELL_FORMED = re.compile(
-    r"(?:\d{1,3}(?:,\d{3})++|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})++|\d{1,2}(?:,\d\d)++,\d{3}|\d++)?(?:\.\d++)?"
+    r"(?:\d{1,3}(?:,\d{3})++|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})++|\d{1,2}(?:,\d\d(?!\d))++,\d{3}|\d++)?(?:\.\d++)?"
 )
 # A comma before one or two digits is only there the decimal one; elsewhere it parts two numbers.
 _DECIMAL_COMMA = re.compile(r"\d++,\d\d?(?:\s?%|\s(?:percent|per\scent|million|billion)\b)")

@@ -76,7 +76,7 @@ _STOP = word_set(
     eleven twelve hundred thousand million billion first third fourth fifth non others strong"""
 )
 _MODIFIERS = word_set(
-    """more other another additional further extra different consecutive straight separate total late early
+    """more other another additional further extra different consecutive straight separate late early
     short long big small large great good new old young own single final last next only such major minor
     main whole full entire little high low quick former latter key crucial official actual overall true
     real successful most least best worst few rushing passing scoring winning highest lowest largest

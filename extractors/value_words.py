@@ -102,7 +102,7 @@ _BARE_SCALES = re.compile(rf"{_SCALE}(?:{_S}{_SCALE})*+")
 _COUNTED_SECOND = re.compile(
     rf"(?:\b(?:per|each|every|one|last|split)[\s-]|\d[\s-]|\b(?:{'|'.join(_UNITS + _TEENS)}|hundred)-)$"
 )
-_SECOND_PART = re.compile(r"[\s-](?:half|quarter|period|down|place|round|leg|set|win|loss|touchdown|field)\b")
+_SECOND_PART = re.compile(r"[\s-](?:half|quarter|period|down|place|round|leg|set|string)\b")
 _TIMES = {"twice": 2, "thrice": 3}
 _MANY = re.compile(r"\b(?:several|few|many|some|couple|more|by|the|of|per|these|those)\s++$")
 _NEXT_WORD = re.compile(r"\s++([a-z]+)")

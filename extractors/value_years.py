@@ -31,6 +31,7 @@ _YEAR_BEFORE = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?]\s++$")
 _LIST = re.compile(rf"{RANGE.pattern}|,\s(?:and\s)?|/")
+_TO_NUMBER = re.compile(rf"{RANGE.pattern}\d[\d,]*+")
 _DETERMINERS = word_set("the this that his her its their our a an 's \u2019s")
 _YEAR_HEADS = word_set(
     """season election elections olympics championships playoffs finals census estimate estimates games
@@ -61,16 +62,17 @@ def read_year(text: str, start: int, end: int, previous: Date | None) -> Reading
         return "number"
     if text.startswith(("%", " %"), end) or after.lower() in _COUNTS_ON:
         return "number"
-    counts = counted(text, end) and after.lower() not in _YEAR_HEADS
+    other_end = _TO_NUMBER.match(text, end)
+    counts = counted(text, other_end.end() if other_end else end) and after.lower() not in _YEAR_HEADS
     if word in _YEAR_COMES and last and last.group("space"):
         return "both" if after in _MANY_COUNTED else "date"
     if text[end : end + 1] in _DASHES and after.islower():
         return "date" if after in ("present", "born", "season") else "number"
     if previous is not None and previous.year and _LIST.fullmatch(text, previous.end, start):
         return "number" if counts else "date"
-    if counts and not (word in _DETERMINERS and after[0].isupper()):
+    if counts and not (word in _DETERMINERS and after[:1].isupper()):
         return "number"
-    if word == "of" and _SIZES.search(before) or word in _COUNT_COMES:
+    if word in _COUNT_COMES or (word == "of" and _SIZES.search(before)):
         return "number"
     if word == "(" or word in _YEAR_MAY_COME or _YEAR_BEFORE.search(before):
         return "date"

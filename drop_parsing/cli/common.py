@@ -16,9 +16,10 @@ from drop_parsing.errors import InputError
 from drop_parsing.extraction import Failed
 from extractors.registry import schemes
 
-#: Progress, warnings and errors; results alone go to standard output.
-stderr = Console(stderr=True, highlight=False)
-stdout = Console(highlight=False)
+#: Progress, warnings and errors; results alone go to standard output. Both print the user's text as it stands:
+#: no markup, no emoji codes, no line breaks of their own.
+stderr = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+stdout = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 Inputs = Annotated[
     list[str],
@@ -60,7 +61,7 @@ def print_result(as_json: bool, result: dict[str, Any], show: Callable[[], None]
 def finish(failed: Sequence[Failed]) -> None:
     """Exit with 1 where items failed, after naming the first of them on standard error."""
     for failure in failed[:10]:
-        stderr.print(f"failed: {failure.item}: {failure.reason}", style="red", markup=False)
+        stderr.print(f"failed: {failure.item}: {failure.reason}", style="red")
     if len(failed) > 10:
         stderr.print(f"... and {len(failed) - 10} more")
     if failed:
@@ -92,7 +93,7 @@ def read_warned(inputs: Sequence[str]) -> Iterator[Passage | Fault]:
     """The passages of all inputs; what was mended in reading is said on standard error."""
     for item in read_passages(inputs):
         if isinstance(item, Fault) and item.kept:
-            stderr.print(f"warning: {item}", style="yellow", markup=False)
+            stderr.print(f"warning: {item}", style="yellow")
         else:
             yield item
 
@@ -111,6 +112,8 @@ def one_passage(inputs: Sequence[str], passage: str | None, text: str | None) ->
             if passage is None or item.id == passage:
                 return item
             seen.append(item.id)
+        else:
+            stderr.print(f"warning: {item}", style="yellow")
     known = ", ".join(seen[:5]) + (", ..." if len(seen) > 5 else "")
     raise InputError(f"There is no passage {passage!r} in {', '.join(inputs)}; it has: {known or 'none'}.")
 

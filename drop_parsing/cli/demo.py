@@ -32,10 +32,8 @@ def demo(
 
     def show() -> None:
         print_coverage(coverage)
-        stdout.print(f"report: {page}", markup=False)
-        stdout.print(
-            f"next: drop-parsing show {demo_path()} --passage {passages[0].id}", markup=False, soft_wrap=True
-        )
+        stdout.print(f"report: {page}")
+        stdout.print(f"next: drop-parsing show {demo_path()} --passage {passages[0].id}")
 
     print_result(as_json, result, show)
     finish([failure for _, failed in found for failure in failed])

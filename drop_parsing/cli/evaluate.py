@@ -57,7 +57,7 @@ def evaluate(
         for kind, score in scores.by_type.items():
             grid.add_row(kind, str(score.questions), f"{score.em:.2f}", f"{score.f1:.2f}")
         grid.add_row("all", str(scores.questions), f"{scores.em:.2f}", f"{scores.f1:.2f}")
-        stdout.print(grid)
+        stdout.print(grid, soft_wrap=False)
 
     if scores.missing:
         stderr.print(

@@ -15,7 +15,7 @@ from drop_parsing.cli.common import (
     print_result,
     stdout,
 )
-from extractors.registry import make_extractor
+from drop_parsing.extraction import extractor_of
 from extractors.table import Paragraph
 from extractors.values import format_number
 from grammar.executor import execute as run
@@ -39,7 +39,7 @@ def execute(
     Example: `drop-parsing execute "(sum all_structures relation:obj)" --text "Ada sold 3 boats. Bram sold 4."`
     """
     chosen = one_passage(inputs or [], passage, text)
-    table = make_extractor(one_scheme(scheme), backend).extract(Paragraph(chosen.id, chosen.text))
+    table = extractor_of(one_scheme(scheme), backend).extract(Paragraph(chosen.id, chosen.text))
     language = Language(View(table))
     checked = language.check(form)
     denotation = run(checked, language)
@@ -59,10 +59,10 @@ def execute(
 
     def show() -> None:
         for step in steps:
-            stdout.print(f"{step['form']}  =  {_told(step['denotation'])}", markup=False, soft_wrap=True)
+            stdout.print(f"{step['form']}  =  {_told(step['denotation'])}")
             for cell in step["cells"]:
                 place = f"{cell['start']}-{cell['end']}"
-                stdout.print(f"    {cell['relation']} {place}: {cell['text']}", markup=False, style="dim")
+                stdout.print(f"    {cell['relation']} {place}: {cell['text']}", style="dim")
 
     print_result(as_json, result, show)
 

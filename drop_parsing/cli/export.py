@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from extractors.export import FORMATS
-from extractors.export import export as export_tables
 
 from drop_parsing.cli.common import (
     Backend,
@@ -23,8 +21,9 @@ from drop_parsing.cli.common import (
 )
 from drop_parsing.data.types import Fault
 from drop_parsing.errors import InputError
-from drop_parsing.extraction import Failed
-from extractors.registry import make_extractor
+from drop_parsing.extraction import Failed, extractor_of
+from extractors.export import FORMATS
+from extractors.export import export as export_tables
 from extractors.table import Paragraph
 
 
@@ -42,7 +41,7 @@ def export(
     """
     if format not in FORMATS:
         raise InputError(f"--format {format} is not one of: {', '.join(FORMATS)}.")
-    extractor = make_extractor(one_scheme(scheme), backend)
+    extractor = extractor_of(one_scheme(scheme), backend)
     failed: list[Failed] = []
 
     def paragraphs() -> Iterator[Paragraph]:
@@ -56,5 +55,5 @@ def export(
     with progress_bar("tables") as advance:
         files = export_tables(extractor.pipe(paragraphs()), format, out)
     result = {"files": [str(path) for path in files], "failed": failures(failed)}
-    print_result(as_json, result, lambda: stdout.print("\n".join(map(str, files)), markup=False))
+    print_result(as_json, result, lambda: stdout.print("\n".join(map(str, files))))
     finish(failed)

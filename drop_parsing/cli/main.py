@@ -16,6 +16,7 @@ from extractors.store import StoreError
 from grammar.forms import FormError
 
 #: What a user can mend: told in one sentence, exit status 2.
+USER_ERRORS = (InputError, PipelineError, JobError, StoreError, FormError)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,7 +57,7 @@ def main() -> None:
         error.show()
         code = 2
     except USER_ERRORS as error:
-        stderr.print(f"drop-parsing: {error}", style="red", markup=False, soft_wrap=True)
+        stderr.print(f"drop-parsing: {error}", style="red")
         code = 2
     except (KeyboardInterrupt, click.Abort):
         stderr.print("stopped; what was finished is kept, and the same command goes on from there")

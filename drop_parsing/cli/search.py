@@ -30,7 +30,7 @@ from drop_parsing.cli.common import (
 )
 from drop_parsing.data.types import Answer, Passage
 from drop_parsing.errors import InputError
-from drop_parsing.extraction import Failed, extract_tables, open_store
+from drop_parsing.extraction import Failed, extract_tables, extractor_of, open_store
 from drop_parsing.goal import AnswerGoal
 from drop_parsing.reports.coverage_page import write_page
 from drop_parsing.searching import (
@@ -40,7 +40,6 @@ from drop_parsing.searching import (
     search_passages,
     search_question,
 )
-from extractors.registry import make_extractor
 from extractors.table import Paragraph
 from grammar.executor import cells_used, execute, texts_of
 
@@ -94,7 +93,7 @@ def search(
             ", ".join(inputs),
             shlex.join(["drop-parsing", *sys.argv[1:]]),
         )
-        stderr.print(f"report: {report}", markup=False)
+        stderr.print(f"report: {report}")
     failed += [failure for _, failures in found for failure in failures]
     results = {coverage.scheme: summary(coverage) for coverage, _ in found}
     result: dict[str, Any] = results.get(scheme, {"schemes": results})
@@ -183,7 +182,7 @@ def _search_one(
     settings: SearchSettings,
     as_json: bool,
 ) -> None:
-    table = make_extractor(scheme, backend).extract(Paragraph("text", text))
+    table = extractor_of(scheme, backend).extract(Paragraph("text", text))
     goal = AnswerGoal([Answer(spans=tuple(answer))], settings.partial)
     found, language = search_question(question, goal, table, settings)
     forms: list[dict[str, Any]] = []
@@ -198,10 +197,8 @@ def _search_one(
     def show() -> None:
         stdout.print(f"{found.count} consistent forms" + (f", {len(forms)} of them:" if forms else ""))
         for form in forms:
-            stdout.print(
-                f"{form['logical_form']}  =  {'; '.join(form['denotation'])}", markup=False, soft_wrap=True
-            )
+            stdout.print(f"{form['logical_form']}  =  {'; '.join(form['denotation'])}")
             used = ", ".join(f"{cell['relation']} {cell['text']!r}" for cell in form["cells"])
-            stdout.print(f"    from {used or 'the rows alone'}", markup=False, soft_wrap=True, style="dim")
+            stdout.print(f"    from {used or 'the rows alone'}", style="dim")
 
     print_result(as_json, {"count": found.count, "forms": forms}, show)

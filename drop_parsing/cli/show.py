@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import typer
-from extractors.export import table_to_json
 from rich.table import Table as Grid
 
 from drop_parsing.cli.common import (
@@ -17,7 +16,8 @@ from drop_parsing.cli.common import (
     print_result,
     stdout,
 )
-from extractors.registry import make_extractor
+from drop_parsing.extraction import extractor_of
+from extractors.export import table_to_json
 from extractors.table import Argument, Paragraph, Table
 from extractors.values import format_date, format_number
 
@@ -36,7 +36,7 @@ def show(
     """
     chosen = one_passage(inputs or [], passage, text)
     paragraph = Paragraph(chosen.id, chosen.text)
-    tables = [make_extractor(name, backend).extract(paragraph) for name in chosen_schemes(scheme)]
+    tables = [extractor_of(name, backend).extract(paragraph) for name in chosen_schemes(scheme)]
 
     def show_tables() -> None:
         for table in tables:
@@ -61,7 +61,7 @@ def _print(table: Table) -> None:
             grid.add_row(
                 "", "", relation, argument.text, _values(argument), end_section=(relation, argument) == last
             )
-    stdout.print(grid, markup=False)
+    stdout.print(grid, soft_wrap=False)
     lost = table.lost
     if lost.sentences or lost.numbers or lost.dates:
         stdout.print(

@@ -49,7 +49,10 @@ def test_the_number_column_is_read_as_the_original_does(shared_data: Path) -> No
 def test_the_date_column_says_which_dates_count(shared_data: Path) -> None:
     table, text = read_tagged(shared_data / SAMPLE)
     dates = [date for row in table.rows for _, cell in row.cells() for date in cell.dates]
-    assert [(date.month, date.day, text[date.start : date.end]) for date in dates] == [(8, 11, "August 11")]
+    assert [(date.month, date.day, text[date.start : date.end]) for date in dates] == [
+        (8, 11, "August 11"),
+        *[(None, None, "1st half")] * 3,
+    ]
 
 
 def test_null_cells_are_kept_on_request(shared_data: Path) -> None:

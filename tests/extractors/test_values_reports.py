@@ -10,8 +10,8 @@ from extractors.values import MONTHS, Date, find_values
 
 DASHES = ["-", "\u2013", "\u2014", "\u2212", " - ", " \u2013 ", " \u2014 ", " \u2212 "]
 NOUNS = {"huts": "hut", "men": "man", "ships": "ship", "families": "family", "boxes": "box", "seats": "seat"}
-WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"""
+WORDS = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"""
 SMALL = dict(enumerate(WORDS.split()[:19], 1))
 TENS = dict(enumerate(WORDS.split()[19:], 2))
 NTH = "first second third fourth fifth sixth seventh eighth ninth tenth"

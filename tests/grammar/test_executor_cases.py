@@ -29,7 +29,7 @@ def test_agreement_with_the_original_executor(shared_data: Path) -> None:
         undefined = original in (-1.0, 0.0, [])
         if _as_original(denotation, form) == original:
             outcomes["same, undefined there" if undefined else "same"] += 1
-        elif denotation is None and (undefined or _has_undefined_operand(form, language)):
+        elif denotation is None and (undefined or _rests_on_nothing(form, language)):
             outcomes["undefined, undefined there" if undefined else "undefined operand"] += 1
         elif _looks_for_an_entity(form):
             outcomes["capitals of entities"] += 1
@@ -58,12 +58,10 @@ def _as_original(denotation: Denotation | None, form: Form) -> float | list[str]
     return denotation
 
 
-def _has_undefined_operand(form: Form, language: Language) -> bool:
-    """Whether a difference in the form takes a value that is not there."""
-    return any(
-        sub.name == "diff" and any(execute(argument, language) is None for argument in sub.arguments)
-        for sub in form.subforms()
-    )
+def _rests_on_nothing(form: Form, language: Language) -> bool:
+    """Whether a number that the form computes with is not there: the original takes it for -1 or 0."""
+    numbers = (sub for sub in form.subforms() if sub.name in FUNCTIONS and FUNCTIONS[sub.name].result == "Number")
+    return any(sub != form and execute(sub, language) is None for sub in numbers)
 
 
 def _looks_for_an_entity(form: Form) -> bool:
