@@ -126,16 +126,23 @@ def search_question(
     return search(language, goal, settings.max_size), language
 
 
-def preferred_forms(found: Found, language: Language, keep: int) -> list[Form]:
-    """The forms to show and keep: of the first hundred to a form kept, those that use most of the question's
-    literals, the shortest first."""
+def preferred_forms(found: Found, keep: int) -> list[Form]:
+    """The forms to show and keep: of the first hundred to a form kept, the most plausible ones."""
     pool = list(dict.fromkeys(found.forms(100 * keep)))
-    return sorted(pool, key=lambda form: (-_literals_used(form), len(str(form))))[:keep]
+    return sorted(pool, key=lambda form: (-_plausibility(form), len(str(form)), str(form)))[:keep]
 
 
-def _literals_used(form: Form) -> int:
-    names = {sub.name for sub in form.subforms() if not sub.arguments}
-    return sum(name.startswith("string:") or name.lstrip("-")[:1].isdigit() for name in names - {"-1"})
+def _plausibility(form: Form) -> int:
+    """A rough preference, without learning: for short forms that look for the question's words and numbers."""
+    subforms = list(form.subforms())
+    sought = {sub.arguments[-1].name for sub in subforms if sub.name not in _EVASIVE and sub.arguments}
+    named = sum(name.startswith("string:") or name.lstrip("-")[:1].isdigit() for name in sought)
+    applications = sum(bool(sub.arguments) for sub in subforms)
+    return 3 * named - 2 * applications - sum(sub.name in _EVASIVE for sub in subforms)
+
+
+#: What a question rarely means: rows without a word, and whole clauses where an argument would do.
+_EVASIVE = {"filter_not_in", "filter_number_not_equals", "filter_date_not_equals", "union", "relation:clause"}
 
 
 def open_forms(cache_folder: Path, scheme: str, settings: SearchSettings) -> PartStore:
@@ -242,7 +249,7 @@ def _search_item(settings: SearchSettings, item: _Item) -> list[Consistent]:
         found = search(language, goal, settings.max_size)
         kept = tuple(
             KeptForm(str(form), texts_of(execute(form, language)))
-            for form in preferred_forms(found, language, settings.keep)
+            for form in preferred_forms(found, settings.keep)
         )
         results.append(Consistent(key, item.passage.id, question.id, found.count, kept))
     return results

@@ -186,7 +186,7 @@ def _search_one(
     goal = AnswerGoal([Answer(spans=tuple(answer))], settings.partial)
     found, language = search_question(question, goal, table, settings)
     forms: list[dict[str, Any]] = []
-    for form in preferred_forms(found, language, settings.keep):
+    for form in preferred_forms(found, settings.keep):
         cells = [
             {"relation": span.label, "text": span.text, "start": span.start, "end": span.end}
             for span in cells_used(form, language)
