@@ -14,8 +14,8 @@ from extractors.value_words import START, lower, read_words, scaled
 from extractors.value_years import read_year
 
 _VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-#: Beyond this many digits a string of them is an identifier; a float could not hold it either.
-_MAX_DIGITS = 300
+#: A longer string of digits is an identifier; a float could not hold it with its scale words.
+_MAX_DIGITS = 250
 _SIGNS = "$€£¥₹₩₽"
 # Digit strings are taken whole and possessively, so that no input can make the search start over.
 _NUMERAL = re.compile(

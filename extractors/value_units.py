@@ -82,7 +82,7 @@ _MODIFIERS = word_set(
     real successful most least best worst few rushing passing scoring winning highest lowest largest
     biggest smallest longest shortest oldest youngest fastest"""
 )
-_NOT_PLURAL = re.compile(r".*(?:ss|us|is|'s)$|.{0,2}$")
+_NOT_PLURAL = re.compile(r".*(?:ss|us|is|'s|wards)$|.{0,2}$")
 _JOINED = re.compile(rf"(?P<space>\s)?[{DASHES}](?(space)\s)(?P<word>[a-z]+)\b")
 _WORD = re.compile(rf"(?:[{DASHES}]|\s++|&#160;|&nbsp;)([^\W\d_](?:[^\W_]|['\u2019](?=\w))*+)")
 _VERBLIKE = re.compile(r".{2,}(?:[^e]ed|ied|ly|ing)$")

@@ -84,7 +84,25 @@ _ORDINAL_PATTERN = re.compile(
     rf"|{_BELOW_1000}{_S}{_any([_ordinal(s) for s in SCALES])})"
 )
 
-_FRACTION_ENDS = r"(?=\s*+(?:$|[^\w\s-])|\s++(?:of|the|as|that|to|in|were|was|are|is|and|or|more|less)\b)"
+_FRACTION_ENDS = re.compile(
+    r"\s*+(?:$|[^\w\s-])|\s++(?:of|the|as|that|to|in|were|was|are|is|and|or|more|less)\b"
+)
+_OF_A_GAME = re.compile(r"\b(?:first|last|final|all|the|through|after|over|in|for|next)\s++$")
+_WHICH_PART = re.compile(r"(?:\bthe|\bother|\bopening|\bfinal|\blast|\w(?:st|nd|rd|th)|\bsecond)[\s-]++$")
+#: Words before the half of a game, unless a quantity follows.
+_GAME_HALF = re.compile(
+    r"\b(?:this|that|each|either|same|latter|early|late|next|at|in|to|by|per|every|before|into|entering|their|his"
+    r"|its|until|since|after|till)(?:\s++|-)$"
+)
+_MEASURED = "(?:mile|hour|century|inch|pint|acre|ton|gallon|point|minute|day|year|season|share|pound|dollar)"
+_HALF_OF_IT = re.compile(
+    rf"\s++(?:of|the|a|an|its|their|his|her|as|that|this|these|those|all|what|were|are)\b|[\s-]{_MEASURED}\b"
+)
+_QUARTER_OF = re.compile(
+    r"\s++of\b(?!\s++(?:the|this|that|a|their|an)\s++(?:game|season|match|year)\b)"
+    rf"|[\s-]{_MEASURED}\b"
+)
+_ARTICLE = re.compile(r"\s++an?\b")
 _ONE_PART = rf"(?:(?:one|an?)(?:-|\s++)(?P<part>{_any(_DENOMINATORS)}))(?!-)"
 _PARTS = rf"(?P<count>{_any([*_UNITS, *_TEENS])})(?:-|\s++)(?P<parts>{'|'.join(_DENOMINATORS)})s\b"
 _FRACTION_PATTERN = re.compile(rf"{_PARTS}|{_ONE_PART}")
@@ -98,7 +116,9 @@ _AND_PART = re.compile(
 )
 _POINT = re.compile(rf"{_S}point((?:{_S}(?:zero|nought|oh|{_any(_UNITS)}))++)")
 _SCALE_AFTER = re.compile(rf"{_S}(hundred|thousand|million|billion|trillion|dozen)\b(?!-?s\b)")
-_BARE_SCALES = re.compile(rf"{_SCALE}(?:{_S}{_SCALE})*+")
+#: "hundred thousand million": more in a row is no number.
+_MAX_SCALES = 3
+_BARE_SCALES = re.compile(rf"{_SCALE}(?:{_S}{_SCALE}){{,{_MAX_SCALES - 1}}}")
 _COUNTED_SECOND = re.compile(
     rf"(?:\b(?:per|each|every|one|last|split)[\s-]|\d[\s-]|\b(?:{'|'.join(_UNITS + _TEENS)}|hundred)-)$"
 )
@@ -147,7 +167,10 @@ def scaled(text: str, value: Fraction, end: int) -> tuple[Fraction, int]:
     """``value`` times the scale words that follow, after an optional "and a half"."""
     if part := _AND_PART.match(text, end):
         value, end = value + _part(part), part.end()
-    while scale := _SCALE_AFTER.match(text, end):
+    for _ in range(_MAX_SCALES):
+        scale = _SCALE_AFTER.match(text, end)
+        if scale is None:
+            break
         value, end = value * _scale(scale.group(1)), scale.end()
     return value, end
 
@@ -178,37 +201,15 @@ def _read_fraction(text: str, start: int) -> Read | None:
     if word in ("half", "quarter"):
         if match.group("part"):
             return None  # "a half" and "a quarter" are read with what follows
-        if match.group("count") != "three" or word == "half" or _of_a_game(text, start):
+        if (
+            match.group("count") != "three"
+            or word == "half"
+            or _OF_A_GAME.search(text[max(0, start - 12) : start])
+        ):
             return None  # "two quarters" and "two halves" are counted
-    elif match.group("part") and not ("-" in match.group() or _ends_fraction(text, end)):
+    elif match.group("part") and not ("-" in match.group() or _FRACTION_ENDS.match(text, end)):
         return None  # "a third field goal", "one fourth quarter score"
     return Read(_part(match), end, "fraction", end)
-
-
-def _ends_fraction(text: str, end: int) -> bool:
-    return re.compile(_FRACTION_ENDS).match(text, end) is not None
-
-
-def _of_a_game(text: str, start: int) -> bool:
-    return bool(
-        re.search(
-            r"\b(?:first|last|final|all|the|through|after|over|in|for|next)\s++$",
-            text[max(0, start - 12) : start],
-        )
-    )
-
-
-#: A half of a game, not of a quantity.
-_GAME_HALF = re.compile(
-    r"\b(?:the|this|that|each|either|other|same|first|second|1st|2nd|final|last|opening|latter|early|late|next"
-    r"|at|in|to|by|per|every|before|into|entering|their|his|its|until|since|after|till)(?:\s++|-)$"
-)
-_OF_QUANTITY = re.compile(
-    r"\s++(?:of|the|a|an|its|their|his|her|as|that|this|these|those|those|all|what|were|are)\b|-(?!time|back|way|brother|sister|hearted)[a-z]"
-)
-_QUARTER_OF = re.compile(
-    r"\s++of\b(?!\s++(?:the|this|that|a|their|an)\s++(?:game|season|match|year)\b)|[\s-](?:mile|century|hour|acre|inch|pound)\b"
-)
 
 
 def _read_half(text: str, start: int) -> Read | None:
@@ -221,17 +222,12 @@ def _read_half(text: str, start: int) -> Read | None:
     if scale := match.group("scale"):
         return Read(value * _scale(scale), end, "cardinal", end)
     before = text[max(0, start - 10) : start]
-    if word == "quarter":
-        if not _QUARTER_OF.match(text, end) or re.search(r"(?:\bthe|\w(?:st|nd|rd|th))[\s-]++$", before):
-            return None
-    else:
-        if text.startswith(("-time", "-way"), end):
-            return None
-        of = _OF_QUANTITY.match(text, end)
-        game = re.search(r"(?:first|second|1st|2nd|the|third|other|opening|final|last)[\s-]++$", before)
-        if game or (of is None and _GAME_HALF.search(before)):
-            return None
-    article = re.compile(r"\s++an?\b").match(text, end)
+    follows = (_QUARTER_OF if word == "quarter" else _HALF_OF_IT).match(text, end) is not None
+    if _WHICH_PART.search(before) or (word == "quarter" and not follows):
+        return None
+    if not follows and (text.startswith("-", end) or _GAME_HALF.search(before)):
+        return None  # "half-time", "at the half"
+    article = _ARTICLE.match(text, end)
     return Read(value, end, "fraction", article.end() if article else end)
 
 

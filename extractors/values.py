@@ -20,7 +20,7 @@ Choices, where a text leaves room:
 - "9:30" is a clock time, 9.5; "am" or "pm" is its unit and does not change the value.
 - "twice" is 2 and "thrice" 3, while "once" mostly means formerly and gives nothing. "hundreds", "dozens" and
   "several hundred" give nothing, nor do roman numerals, "no one", "F-15" and "49ers".
-- Every decimal digit of Unicode counts as a digit, superscripts do not. More than 300 digits are no number.
+- Every decimal digit of Unicode counts as a digit, superscripts do not. More than 250 digits are no number.
 - Values are floats: exact up to 2**53.
 """
 

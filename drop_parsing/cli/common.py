@@ -120,7 +120,11 @@ def one_passage(inputs: Sequence[str], passage: str | None, text: str | None) ->
 
 @contextmanager
 def progress_bar(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, with the rate and the time left; yields what to call with each step."""
+    """A bar on standard error if that is a terminal, with the rate and the time left; yields what to call with
+    each step."""
+    if not stderr.is_terminal:
+        yield lambda steps: None
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

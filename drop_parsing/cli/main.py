@@ -1,5 +1,6 @@
 """The ``drop-parsing`` command."""
 
+import io
 import os
 import sys
 
@@ -51,6 +52,8 @@ app.command("evaluate")(evaluate.evaluate)
 
 def main() -> None:
     """Run the command line. Exit status: 0 success, 1 some items failed, 2 bad usage or input."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a character that the terminal cannot show is no reason to stop
     try:
         code = app(standalone_mode=False)
     except click.ClickException as error:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extractors.values import MONTHS, Date, Number, find_values, format_date, format_number
+from extractors.value_dates import MONTHS
+from extractors.values import Date, Number, find_values, format_date, format_number
 
 WORDS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
 sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"""
@@ -119,8 +120,8 @@ def test_every_order_of_a_full_date_reads_alike(month: int, day: int, year: int,
 
 
 FRAGMENTS = """1 2004 45 1,234 3.5 -7 \u00bd \u00b2 5/17 $ % - \u2013 , . : / one two hundred and a half third
-quarter quarters first second May July March BC AD in of the between men yards million dozen minus point 1990s 4th ( )
-\u0663 \ud800 century \u0130 9:30 pm"""
+quarter quarters first second May July March BC AD in of the between men yards million billion dozen minus
+point 1990s 4th ( ) \u0663 \ud800 century \u0130 9:30 pm"""
 PIECES = st.sampled_from(FRAGMENTS.split())
 TEXTS = st.text() | st.lists(PIECES).flatmap(
     lambda pieces: st.lists(st.sampled_from(["", " "]), min_size=len(pieces), max_size=len(pieces)).map(
@@ -145,7 +146,7 @@ def test_spans_are_sound_in_any_text(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        piece * 50_000
+        piece * 20_000
         for piece in (
             *(
                 "a ",
@@ -164,7 +165,13 @@ def test_spans_are_sound_in_any_text(text: str) -> None:
             *("May ", "1 May ", "1914-", "in 1914, ", "half ", "third-", "$1 ", "12 and ", "-", "2½"),
         )
     ]
-    + ["9" * 200_000, "," * 200_000, "1" + " " * 200_000 + "men", "twenty" + " " * 200_000 + "men"],
+    + [
+        "9" * 200_000,
+        "9" * 250 + " million" * 50_000,
+        "," * 200_000,
+        "1" + " " * 200_000 + "men",
+        "twenty" + " " * 200_000 + "men",
+    ],
     ids=lambda text: repr(text[:16]),
 )
 def test_time_is_linear_in_the_text(text: str) -> None:
@@ -204,4 +211,5 @@ def test_numbers_of_the_answers_are_found(shared_data: Path) -> None:
                 total += 1
                 found += float(answer) in values
     assert total > 3000
-    assert found / total > 0.985
+    # The rest are parts of clock times, years and names that happen to equal the answer.
+    assert found / total > 0.99

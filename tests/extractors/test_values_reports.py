@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extractors.values import MONTHS, Date, find_values
+from extractors.value_dates import MONTHS
+from extractors.values import Date, find_values
 
 DASHES = ["-", "\u2013", "\u2014", "\u2212", " - ", " \u2013 ", " \u2014 ", " \u2212 "]
 NOUNS = {"huts": "hut", "men": "man", "ships": "ship", "families": "family", "boxes": "box", "seats": "seat"}
