@@ -1,11 +1,13 @@
 """When a logical form is consistent with a question's answer: by the official metric."""
 
 from collections.abc import Sequence
+from math import isfinite
 
 from drop_parsing.data.metric import normalise, score
 from drop_parsing.data.types import Answer
 from grammar.executor import texts_of
-from grammar.types import Denotation, Number, Text
+from grammar.types import Denotation, Number, String, Text
+from grammar.view import round_off
 
 
 class AnswerGoal:
@@ -38,6 +40,9 @@ class AnswerGoal:
         em, f1 = score(texts, self.references)
         return f1 > 0 if self.partial else em == 1
 
+    def may_serve(self, string: String) -> bool:
+        return (any if self.partial else all)(map(self.may_hold, string))
+
     def may_hold(self, text: Text) -> bool:
         span = normalise(text.surface)
         if self.partial:
@@ -47,6 +52,7 @@ class AnswerGoal:
 
 def _number(text: str) -> Number | None:
     try:
-        return Number(float(text))
+        number = float(text)
     except ValueError:
         return None
+    return round_off(number) if isfinite(number) else None

@@ -8,8 +8,8 @@ from spacy.tokens import Doc, Token
 
 from extractors.values import find_values
 from grammar.language import Literals
-from grammar.types import Date, Number, Text
-from grammar.view import View, as_date, key
+from grammar.types import Text
+from grammar.view import View, as_date, key, round_off
 
 #: More would slow the search down; a question rarely has as many that the table knows.
 MAX_STRINGS = 16
@@ -24,19 +24,12 @@ def literals_of(question: Doc, view: View) -> Literals:
     """The literals of a question (a parsed text) over one table, in question order."""
     numbers, dates = find_values(question.text)
     words, sequences = _words(question), _sequences(question, view)
-    strings = {text.key: text for text in [*words, *sequences] if text.key and view.mentions(text.key)}
+    strings = {text.key: text for text in [*sequences, *words] if text.key and view.mentions(text.key)}
     return Literals(
         tuple(strings.values())[:MAX_STRINGS],
-        tuple(dict.fromkeys(Number(n.value) for n in numbers)),
-        tuple(dict.fromkeys(end for date in dates for end in _ends(as_date(date)))),
+        tuple(dict.fromkeys(round_off(n.value) for n in numbers)),
+        tuple(dict.fromkeys(map(as_date, dates))),
     )
-
-
-def _ends(date: Date) -> tuple[Date, ...]:
-    """The date; of a range such as a decade its first and last year, since a form names single dates."""
-    if date.last_year is None:
-        return (date,)
-    return date._replace(last_year=None), Date(date.last_year)
 
 
 def _words(question: Doc) -> list[Text]:

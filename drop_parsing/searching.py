@@ -22,9 +22,10 @@ from extractors.store import PartStore, TableStore, escape, unescape
 from extractors.table import Table, text_hash
 from grammar import LANGUAGE_VERSION
 from grammar.executor import execute, texts_of
+from grammar.forest import Found
 from grammar.forms import Form
 from grammar.language import Language
-from grammar.search import Found, search
+from grammar.search import search
 from grammar.view import View
 
 #: Questions whose forms make one part of the cache: what a crash can lose.

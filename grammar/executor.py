@@ -1,6 +1,8 @@
 """Run a logical form over a table, and say why it denotes what it denotes."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from extractors import values
 from extractors.table import Span
@@ -8,7 +10,7 @@ from extractors.values import format_date, format_number
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS
 from grammar.language import Language
-from grammar.types import Date, Denotation, Part, Relation, Rows
+from grammar.types import Date, Denotation, Part, Relation, Rows, String
 from grammar.view import View, spans_of
 
 
@@ -33,13 +35,13 @@ def execute(form: Form, language: Language) -> Denotation | None:
         if leaf is None:
             raise ValueError(f"{form.name!r} is neither a function nor a leaf of this language")
         return leaf[1]  # type: ignore[return-value]  # relations and parts are arguments only
-    values = []
+    arguments = []
     for argument in form.arguments:
         value = execute(argument, language)
         if value is None:
             return None
-        values.append(value)
-    return function.call(language.view, *values)
+        arguments.append(value)
+    return function.call(language.view, *arguments)
 
 
 def explain(form: Form, language: Language) -> list[Step]:
@@ -58,27 +60,47 @@ def cells_used(form: Form, language: Language) -> tuple[Span, ...]:
 
 
 def _cells(form: Form, language: Language) -> tuple[Span, ...]:
-    """The cells of the relation that an application names: for a filter those of the rows it keeps, for a
-    reader those of the rows it reads (of the first row where only that one counts)."""
-    function = FUNCTIONS[form.name]
-    values = [execute(argument, language) for argument in form.arguments]
-    named = dict(zip(function.arguments, values, strict=True))
-    if "Relation" not in named or any(value is None for value in values):
+    """The cells that an application looks at: for a filter those of the rows it keeps, for a reader those of the
+    rows it reads (of the first row where only that one counts), for a comparison those that name the two texts
+    and the values beside them."""
+    function, view = FUNCTIONS[form.name], language.view
+    arguments = [execute(argument, language) for argument in form.arguments]
+    if any(value is None for value in arguments):
         return ()
-    rows = execute(form, language) if function.result == "Rows" else named["Rows"]
-    assert isinstance(rows, int)
+    named = dict(zip(function.arguments, arguments, strict=True))
+    relation = Relation(str(named["Relation"])) if "Relation" in named else None
+    rows = cast(Rows, execute(form, language) if function.result == "Rows" else named.get("Rows", 0))
+    if function.arguments[-2:] == ("String", "String"):
+        return tuple(
+            cell
+            for text in arguments[-2:]
+            for cell in _compared(view, rows, relation, cast(String, text)[0].key)
+        )
+    if relation is None:
+        return ()
     if function.result != "Rows" and function.scope == "first":
         rows = Rows(rows & -rows)
-    return _spans(language.view, rows, Relation(str(named["Relation"])), named.get("Part"))
+    return _spans(view, rows, relation, cast(Part | None, named.get("Part")))
 
 
-def _spans(view: View, rows: int, relation: Relation, part: object) -> tuple[Span, ...]:
+def _compared(view: View, rows: Rows, relation: Relation | None, sought: str) -> Iterator[Span]:
+    """The cells of the first row that names the text, and has a number under the relation if there is one."""
+    rows = Rows(
+        rows & view.mentions(sought) & (view.all if relation is None else view.with_numbers[relation])
+    )
+    row = Rows(rows & -rows)
+    for name in view.relations:
+        if name == relation or row & view.contains(name, sought):
+            yield from _spans(view, row, name, None)
+
+
+def _spans(view: View, rows: Rows, relation: Relation, part: Part | None) -> tuple[Span, ...]:
     cells = [
         argument
         for i, cell in enumerate(view.cells.get(relation, ()))
         if rows >> i & 1
         for argument in cell
-        if part is None or spans_of(argument, Part(str(part)))
+        if part is None or spans_of(argument, part)
     ]
     return tuple(Span(a.text, a.start, a.end, relation) for a in cells)
 

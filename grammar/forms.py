@@ -11,7 +11,7 @@ from dataclasses import dataclass
 #: Deeper forms are refused: no question needs them, and a hostile input must not exhaust the stack.
 MAX_DEPTH = 60
 
-_TOKEN = re.compile(r"\s*([()]|[^\s()]+)")
+_TOKEN = re.compile(r"[()]|[^\s()]+")
 
 
 class FormError(ValueError):
@@ -56,6 +56,7 @@ class Placed:
     form: Form
     position: int
     arguments: tuple["Placed", ...] = ()
+    parenthesised: bool = False
 
 
 def parse(text: str) -> Placed:
@@ -65,7 +66,7 @@ def parse(text: str) -> Placed:
     done: Placed | None = None
     for token in tokens:
         if done is not None:
-            raise FormError(f"{token.text!r} after the end of the form", text, token.position)
+            raise FormError(f"{short(token.text)!r} after the end of the form", text, token.position)
         if token.text == "(":
             if len(open_lists) >= MAX_DEPTH:
                 raise FormError(f"more than {MAX_DEPTH} nested parentheses", text, token.position)
@@ -75,11 +76,11 @@ def parse(text: str) -> Placed:
             if not open_lists:
                 raise FormError("a ')' that closes nothing", text, token.position)
             opening, items = open_lists.pop()
-            if not items or items[0].arguments:
+            if not items or items[0].parenthesised:
                 raise FormError("a function name must follow '('", text, opening.position)
             head, *arguments = items
             form = Form(head.form.name, tuple(a.form for a in arguments))
-            item = Placed(form, head.position, tuple(arguments))
+            item = Placed(form, head.position, tuple(arguments), parenthesised=True)
         else:
             item = Placed(Form(token.text), token.position)
         if open_lists:
@@ -93,5 +94,10 @@ def parse(text: str) -> Placed:
     return done
 
 
+def short(name: str) -> str:
+    """A name as an error shows it."""
+    return name if len(name) <= 60 else name[:57] + "..."
+
+
 def _tokens(text: str) -> list[Token]:
-    return [Token(match.group(1), match.start(1)) for match in _TOKEN.finditer(text)]
+    return [Token(match.group(), match.start()) for match in _TOKEN.finditer(text)]

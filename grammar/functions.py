@@ -10,68 +10,14 @@ DROP asks beyond them.
 import operator
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date as calendar_date
-from typing import Literal, TypeVar, get_args, get_type_hints
+from typing import Literal
 
-from grammar.types import TYPE_NAMES, Date, Denotation, Number, Part, Relation, Rows, String, Text
+from grammar.signature import FUNCTIONS, Function, function
+from grammar.types import Date, Number, Part, Relation, Rows, String, Text
 from grammar.view import ENTITY, View, round_off
 
-#: What of its rows a function depends on: a search evaluates it once for all row sets that agree on that.
-#: ``each``: it keeps or drops every row by itself, whatever the others are. ``first``: the first row alone.
-#: ``number``: how many rows. ``holding``: the rows that hold under the relation what the function needs.
-#: ``part``: the rows that have the part under the relation. ``all``: the set as a whole.
-Scope = Literal["each", "first", "number", "holding", "part", "all"]
-
-#: What some cell under a relation must hold for the function to be offered for it (``value``: a number or a date).
-Needs = Literal["cell", "number", "date", "value", "entity"]
-
-Call = TypeVar("Call", bound=Callable[..., Denotation | None])
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function of the language with its signature in type names."""
-
-    name: str
-    arguments: tuple[str, ...]
-    result: str
-    scope: Scope
-    needs: Needs
-    call: Callable[..., Denotation | None]
-    doc: str
-
-
-#: Every function of the language by name, in order of definition.
-FUNCTIONS: dict[str, Function] = {}
-
-
-def function(scope: Scope = "all", needs: Needs = "cell") -> Callable[[Call], Call]:
-    """Add a typed function to the language. Raises TypeError on a name that is taken, or on an annotation
-    that the language has no type for."""
-
-    def define(call: Call) -> Call:
-        name = call.__name__.rstrip("_")
-        if name in FUNCTIONS:
-            raise TypeError(f"the language already has a function named {name!r}")
-        (_, first), *parameters = ((p, t) for p, t in get_type_hints(call).items() if p != "return")
-        result = _type_name(get_type_hints(call)["return"])
-        arguments = [_type_name(annotation) for _, annotation in parameters]
-        if first is not View or result is None or None in arguments:
-            raise TypeError(f"the language has no types for the signature of {name!r}")
-        doc = " ".join((call.__doc__ or "").split())
-        FUNCTIONS[name] = Function(name, tuple(a for a in arguments if a), result, scope, needs, call, doc)
-        return call
-
-    return define
-
-
-def _type_name(annotation: object) -> str | None:
-    """The type that an annotation names; ``X | None`` (may be undefined) names X."""
-    if annotation in TYPE_NAMES:
-        return TYPE_NAMES[annotation]
-    return next((TYPE_NAMES[part] for part in get_args(annotation) if part in TYPE_NAMES), None)
-
+__all__ = ["FUNCTIONS", "Function", "function"]
 
 # Rows: the original's.
 
@@ -337,11 +283,12 @@ def diff(view: View, minuend: Number, subtrahend: Number) -> Number:
 
 @function()
 def date(view: View, year: Number, month: Number, day: Number, quarter: Number) -> Date | None:
-    """The date of these parts, -1 for a part that is not known."""
+    """The date of these parts, -1 for a part that is not known; no date where they name none."""
     parts = [float(part) for part in (year, month, day, quarter)]
-    if not all(part.is_integer() for part in parts) or all(part == -1 for part in parts):
+    if not all(part.is_integer() for part in parts):
         return None
-    return Date(*(None if part == -1 else int(part) for part in parts))
+    made = Date(*(None if part == -1 else int(part) for part in parts))
+    return made if made.is_possible() else None
 
 
 # Beyond the original.
@@ -359,39 +306,46 @@ def intersection(view: View, rows: Rows, others: Rows) -> Rows:
     return Rows(rows & others)
 
 
+def _distinct(texts: tuple[String, ...], rows: Rows) -> String | None:
+    """The texts of the rows, each once whatever its case."""
+    found: dict[str, Text] = {}
+    for i in _indices(rows) if texts else ():
+        for text in texts[i]:
+            found.setdefault(text.key, text)
+    return tuple(found.values()) or None
+
+
 @function("part")
 def extract_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The phrases or entities of that kind inside the cells, each once."""
-    phrases = view.parts_of(relation, part)
-    return tuple(dict.fromkeys(t for i in _indices(rows) for t in phrases[i])) or None if phrases else None
+    return _distinct(view.parts_of(relation, part), rows)
 
 
 @function("part")
 def first_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
-    """The first of the phrases or entities of that kind inside the cells."""
-    phrases = extract_phrase(view, rows, relation, part)
-    return phrases[:1] if phrases else None
+    """The first phrase or entity of that kind inside the cells."""
+    phrases = view.parts_of(relation, part)
+    return next((phrases[i][:1] for i in _indices(rows) if phrases and phrases[i]), None)
 
 
 @function("part")
 def last_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
-    """The last of the phrases or entities of that kind inside the cells."""
-    phrases = extract_phrase(view, rows, relation, part)
-    return phrases[-1:] if phrases else None
+    """The last phrase or entity of that kind inside the cells."""
+    phrases = view.parts_of(relation, part)
+    return next((phrases[i][-1:] for i in reversed(_indices(rows)) if phrases and phrases[i]), None)
 
 
 @function("part")
 def count_phrases(view: View, rows: Rows, relation: Relation, part: Part) -> Number | None:
     """How many different phrases or entities of that kind the cells hold."""
     phrases = extract_phrase(view, rows, relation, part)
-    return Number(float(len({t.key for t in phrases}))) if phrases else None
+    return Number(float(len(phrases))) if phrases else None
 
 
 @function("part", "entity")
 def extract_entity_in(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The named entities inside the phrases of that kind in the cells, each once."""
-    entities = view.entities_in(relation, part)
-    return tuple(dict.fromkeys(t for i in _indices(rows) for t in entities[i])) or None if entities else None
+    return _distinct(view.entities_in(relation, part), rows)
 
 
 @function("first", "number")
@@ -455,7 +409,7 @@ def month_diff(view: View, date: Date, earlier: Date) -> Number | None:
     years = year_diff(view, date, earlier)
     if date.month is None or earlier.month is None or (years is None and (date.year or earlier.year)):
         return None
-    return Number(12 * (years or 0) + date.month - earlier.month)
+    return Number(12 * (years or 0.0) + date.month - earlier.month)
 
 
 @function()

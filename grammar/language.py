@@ -10,13 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grammar.forms import Form, FormError, Placed, parse
+from grammar.forms import Form, FormError, Placed, parse, short
 from grammar.functions import FUNCTIONS, Function
 from grammar.types import ANSWER_TYPES, Date, Denotation, Number, Part, Relation, Text
-from grammar.view import View, key
+from grammar.view import View, key, round_off
 
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
-_PREFIXES = {"relation": "Relation", "string": "String", "part": "Part"}
+# Longer numbers are no amounts; unbounded ones would overflow.
+_NUMBER = re.compile(r"[+-]?\d{1,30}(\.\d{1,30})?", re.ASCII)
+_DATE_PARTS = re.compile(r"(x|-?\d{1,5})(_(x|-?\d{1,5})){0,4}", re.ASCII)
+_PREFIXES = ("relation", "string", "date", "part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Language:
             ("Part", map(part_leaf, self.view.parts)),
             ("String", (string_leaf(text.key) for text in self.literals.strings)),
             ("Number", map(number_leaf, self.literals.numbers)),
+            ("Date", map(date_leaf, self.literals.dates)),
         ]
         for type_name, names in leaves:
             productions.setdefault(type_name, []).extend(Production(type_name, name) for name in names)
@@ -69,7 +72,7 @@ class Language:
         """The type and value of a leaf, or None where there is no such leaf. Any number and any string may
         stand in a form; relations and parts must be the table's."""
         if _NUMBER.fullmatch(name):
-            return "Number", Number(float(name))
+            return "Number", round_off(float(name))
         prefix, colon, value = name.partition(":")
         if not colon or not value:
             return None
@@ -77,7 +80,10 @@ class Language:
             return "Relation", Relation(value)
         if prefix == "part" and value in self.view.parts:
             return "Part", Part(value)
-        if prefix == "string":
+        if prefix == "date" and _DATE_PARTS.fullmatch(value):
+            date = Date(*(None if part == "x" else int(part) for part in value.split("_")))
+            return ("Date", date) if date.is_possible() else None
+        if prefix == "string" and key(value):
             return "String", (self._surfaces.get(value) or Text(value.replace("_", " "), key(value)),)
         return None
 
@@ -125,10 +131,11 @@ class Language:
         prefix = name.partition(":")[0]
         if not applied and prefix in ("relation", "part"):
             known = self.view.relations if prefix == "relation" else self.view.parts
-            return f"the table has no {name!r} (it has: {', '.join(known) or 'none'})"
+            return f"the table has no {short(name)!r} (it has: {', '.join(known) or 'none'})"
         if applied or ":" not in name:
-            return f"there is no function {name!r} (there are: {', '.join(FUNCTIONS)})"
-        return f"a leaf begins with one of {', '.join(f'{p}:' for p in _PREFIXES)} or is a number; unknown: {name!r}"
+            return f"there is no function {short(name)!r} (there are: {', '.join(FUNCTIONS)})"
+        beginnings = ", ".join(f"{prefix}:" for prefix in _PREFIXES)
+        return f"a leaf begins with one of {beginnings} or is a number; unknown: {short(name)!r}"
 
     # Action sequences: the leftmost derivation of a form, as a decoder makes it.
 
@@ -178,7 +185,8 @@ def number_leaf(number: float) -> str:
     return f"{number:.8f}".rstrip("0").rstrip(".")
 
 
-def date_form(date: Date) -> Form:
-    """The form of a date: ``(date 2004 7 12 -1)``, -1 for a part that is not known."""
-    parts = (date.year, date.month, date.day, date.quarter)
-    return Form("date", tuple(Form("-1" if part is None else str(part)) for part in parts))
+def date_leaf(date: Date) -> str:
+    """``date:2004_7_12``: year, month, day, quarter and last year, ``x`` for a part that is not known; the unknown
+    ones at the end are left out."""
+    known = max(i for i, part in enumerate(date) if part is not None)
+    return "date:" + "_".join("x" if part is None else str(part) for part in date[: known + 1])

@@ -16,16 +16,16 @@ nothing. A search of size N holds every well-typed form of size at most N in whi
 - the root is not a literal: an answer must come from the table.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
+from collections.abc import Callable, Hashable, Iterator
+from itertools import product
 from typing import Protocol, TypeVar, cast
 
+from grammar.forest import Apply, Filtered, Forms, Found, Leaf, Packed
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS, Function
-from grammar.language import Language, date_form, number_leaf, part_leaf, relation_leaf, string_leaf
-from grammar.types import Date, Denotation, Number, Relation, Rows, String, Text
-from grammar.view import round_off
+from grammar.language import Language, date_leaf, number_leaf, part_leaf, relation_leaf, string_leaf
+from grammar.types import Date, Denotation, Number, Part, Relation, Rows, String, Text
+from grammar.view import ENTITY, round_off
 
 K = TypeVar("K", bound=Hashable)
 
@@ -43,119 +43,12 @@ class Goal(Protocol):
         ...
 
     def may_hold(self, text: Text) -> bool:
-        """Whether a text can be one of the spans of an answer."""
+        """Whether an answer may hold the text."""
         ...
 
-
-class Forms(Protocol):
-    """A set of forms: counted without listing them."""
-
-    @property
-    def count(self) -> int: ...
-
-    def forms(self) -> Iterator[Form]: ...
-
-
-class Leaf:
-    """A single form."""
-
-    count = 1
-
-    def __init__(self, form: Form) -> None:
-        self.form = form
-
-    def forms(self) -> Iterator[Form]:
-        yield self.form
-
-
-class Packed:
-    """Forms that share a denotation: the union of alternatives that have no form in common."""
-
-    __slots__ = ("alternatives", "count")
-
-    def __init__(self) -> None:
-        self.alternatives: list[Forms] = []
-        self.count = 0
-
-    def add(self, alternative: Forms) -> None:
-        self.alternatives.append(alternative)
-        self.count += alternative.count
-
-    def forms(self) -> Iterator[Form]:
-        """Every form, in the order in which its alternatives were found: small ones first."""
-        for alternative in self.alternatives:
-            yield from alternative.forms()
-
-
-class Apply:
-    """A function over sets of forms: one form for each choice of arguments."""
-
-    __slots__ = ("arguments", "count", "name")
-
-    def __init__(self, name: str, *arguments: Forms) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.count = 1
-        for argument in arguments:
-            self.count *= argument.count
-
-    def forms(self) -> Iterator[Form]:
-        for arguments in _choices(self.arguments):
-            yield Form(self.name, arguments)
-
-
-class Filtered:
-    """Rows under filters: each form of the rows put into each filter, which is kept as a form without them."""
-
-    __slots__ = ("count", "filters", "rows")
-
-    def __init__(self, filters: Forms, rows: Forms) -> None:
-        self.filters = filters
-        self.rows = rows
-        self.count = filters.count * rows.count
-
-    def forms(self) -> Iterator[Form]:
-        for rows, condition in _choices((self.rows, self.filters)):
-            yield Form(condition.name, (rows, *condition.arguments))
-
-
-def _choices(arguments: Sequence[Forms]) -> Iterator[tuple[Form, ...]]:
-    """One form of each, in every combination, none of them listed whole."""
-    if not arguments:
-        yield ()
-        return
-    for form in arguments[0].forms():
-        for others in _choices(arguments[1:]):
-            yield (form, *others)
-
-
-def _in_turn(iterators: list[Iterator[Form]]) -> Iterator[Form]:
-    """The next of each iterator, round after round, until all are spent."""
-    while iterators:
-        left = []
-        for iterator in iterators:
-            for form in islice(iterator, 1):
-                yield form
-                left.append(iterator)
-        iterators = left
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The consistent forms of one question. ``denotations`` has each answer that was reached, once."""
-
-    packed: Packed
-    denotations: tuple[Denotation, ...]
-
-    @property
-    def count(self) -> int:
-        """How many forms there are, exactly."""
-        return self.packed.count
-
-    def forms(self, limit: int | None = None) -> Iterator[Form]:
-        """The forms, at most ``limit``: one from each way of reaching an answer in turn, small ones first, so
-        that the beginning shows what there is and not a thousand variants of one filter."""
-        return islice(_in_turn([alternative.forms() for alternative in self.packed.alternatives]), limit)
+    def may_serve(self, string: String) -> bool:
+        """Whether texts can be an answer, alone or together with others."""
+        ...
 
 
 def search(language: Language, goal: Goal, max_size: int = 2) -> Found:
@@ -176,7 +69,7 @@ class _Search:
         self.literals: dict[str, dict[Denotation, Forms]] = {
             "String": {(text,): Leaf(Form(string_leaf(text.key))) for text in literals.strings},
             "Number": {number: Leaf(Form(number_leaf(number))) for number in literals.numbers},
-            "Date": {date: Leaf(date_form(date)) for date in literals.dates},
+            "Date": {date: Leaf(Form(date_leaf(date))) for date in literals.dates},
         }
         self.rows: list[dict[Rows, Packed]] = []
         self.filters: list[dict[Rows, Packed]] = []
@@ -292,33 +185,35 @@ class _Search:
         match function.arguments[2:]:
             case ():
                 seen = self.view.holding[function.needs][relation]
-                if self._reads_answers(function, seen, relation):
+                if self._reads_answers(function, relation):
                     yield seen, (), ()
             case ("Part",):
                 for part in self.view.part_names[relation]:
                     seen = self.view.with_part(relation, part)
-                    if self._reads_answers(function, seen, relation, part):
+                    if self._reads_answers(function, relation, part):
                         yield seen, (part,), (self.parts[part],)
             case ("String",):
                 for value, forms in self.literals["String"].items():
-                    seen = self.view.contains(relation, cast(String, value)[0].key)
-                    if seen:
-                        yield seen, (value,), (forms,)
+                    sought = cast(String, value)[0].key
+                    if any(
+                        self.view.number_near(relation, row, sought) is not None
+                        for row in range(self.view.size)
+                    ):
+                        yield self.view.all, (value,), (forms,)
 
-    def _reads_answers(self, function: Function, seen: Rows, *arguments: object) -> bool:
-        """Whether a function that makes texts makes one, over some row, that an answer may hold."""
+    def _reads_answers(self, function: Function, relation: Relation, part: Part | None = None) -> bool:
+        """Whether a function that makes texts can make one that an answer may hold."""
         if function.result != "String":
             return True
-        rows = (Rows(1 << i) for i in range(seen.bit_length()) if seen >> i & 1)
-        return any(
-            self.goal.may_hold(text)
-            for row in rows
-            for text in cast(String, self._call(function, row, *arguments) or ())
-        )
+        if part is None:
+            sources = (self.view.texts[relation], self.view.parts_of(relation, ENTITY))
+        else:
+            sources = (self.view.parts_of(relation, part), self.view.entities_in(relation, part))
+        return any(self.goal.may_hold(text) for source in sources for texts in source for text in texts)
 
     def _may_serve(self, value: Denotation) -> bool:
         """Whether a value can be an answer or be used in one."""
-        return not _is_string(value) or all(self.goal.may_hold(text) for text in cast(String, value))
+        return not _is_string(value) or self.goal.may_serve(cast(String, value))
 
     def _compare(self, rows: dict[Rows, Packed], made: dict[Denotation, Packed]) -> None:
         """Choose between two texts of the question, one of which is an answer."""
@@ -362,6 +257,8 @@ class _Search:
             operands = function.arguments
             if len(set(operands)) > 1 or len(operands) > 2:
                 continue  # ``date``, which makes a literal
+            if function.result == "Number" and not self.goal.numbers:
+                continue
             name = operands[0]
             if len(operands) == 1:
                 for value, forms in read[name].items():

@@ -45,11 +45,9 @@ class Date(NamedTuple):
                 return 1
             if (self.year, self.last_year) != (other.year, other.last_year):
                 return None
-        if self.quarter is not None and other.quarter is not None and self.quarter != other.quarter:
-            return _sign(self.quarter, other.quarter)
         if (self.year is None) != (other.year is None):
             return None
-        for mine, theirs in ((self.month, other.month), (self.day, other.day)):
+        for mine, theirs in ((self.quarter, other.quarter), (self.month, other.month), (self.day, other.day)):
             if mine is None and theirs is None:
                 continue
             if mine is None or theirs is None:
@@ -57,6 +55,15 @@ class Date(NamedTuple):
             if mine != theirs:
                 return _sign(mine, theirs)
         return 0
+
+    def is_possible(self) -> bool:
+        """True where some part is known and every known part can be one: there is no year 0, no month 13."""
+        bounds = ((self.month, 12), (self.day, 31), (self.quarter, 4))
+        return (
+            any(part is not None for part in self[:4])
+            and self.year != 0
+            and all(part is None or 1 <= part <= most for part, most in bounds)
+        )
 
     def agrees(self, other: "Date") -> bool:
         """True where no part known of both differs (not transitive: 2018 agrees with any day of 2018)."""

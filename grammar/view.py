@@ -11,7 +11,8 @@ from grammar.types import Date, Number, Part, Relation, Rows, String, Text
 #: The part of a cell that holds every entity, whatever its type.
 ENTITY = Part("entity")
 
-_NOT_WORD = re.compile(r"\W+")
+_NOT_WORD = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def key(text: str) -> str:
@@ -43,6 +44,7 @@ class View:
         self.relations = tuple(Relation(name) for name in table.relations)
         self._contains: dict[tuple[Relation, str], Rows] = {}
         self._mentions: dict[str, Rows] = {}
+        self._with_part: dict[tuple[Relation, Part], Rows] = {}
         self._entities_in: dict[tuple[Relation, Part], tuple[String, ...]] = {}
         self._numbers_in: dict[tuple[Relation, Part], tuple[tuple[Number, ...], ...]] = {}
         self._near: dict[tuple[Relation, int, str], Number | None] = {}
@@ -70,7 +72,7 @@ class View:
     def numbers(self) -> dict[Relation, tuple[tuple[Number, ...], ...]]:
         """Relation -> the numbers of each row's arguments, in text order."""
         return {
-            name: tuple(tuple(Number(float(n.value)) for a in cell for n in a.numbers) for cell in cells)
+            name: tuple(tuple(round_off(n.value) for a in cell for n in a.numbers) for cell in cells)
             for name, cells in self.cells.items()
         }
 
@@ -189,7 +191,7 @@ class View:
         if (relation, part) not in self._numbers_in:
             self._numbers_in[relation, part] = tuple(
                 tuple(
-                    Number(float(number.value))
+                    round_off(number.value)
                     for argument in cell
                     for span in spans_of(argument, part)
                     for number in argument.numbers
@@ -201,7 +203,9 @@ class View:
 
     def with_part(self, relation: Relation, part: Part) -> Rows:
         """The rows that have the part in their cell."""
-        return mask_of(self.parts_of(relation, part))
+        if (relation, part) not in self._with_part:
+            self._with_part[relation, part] = mask_of(self.parts_of(relation, part))
+        return self._with_part[relation, part]
 
     def number_near(self, relation: Relation, row: int, sought: str, strict: bool = True) -> Number | None:
         """The number of a cell nearest to ``sought`` (a key) in it; of two as near, the one before it.
@@ -234,19 +238,30 @@ _BOUNDARY_COST = 100
 def _nearest(cell: tuple[Argument, ...], sought: str) -> Number | None:
     """The number nearest to the first occurrence of ``sought`` in a cell, in characters between them; a comma or
     a conjunction between counts as ``_BOUNDARY_COST`` more."""
-    pattern = re.compile(r"(?<!\w)" + r"\W+".join(map(re.escape, sought.split("_"))), re.IGNORECASE)
     for argument in cell:
-        match = pattern.search(argument.text)
-        if match:
-            apart: list[tuple[int, int, float]] = []
-            for number in argument.numbers:
-                start, end = number.start - argument.start, number.end - argument.start
-                if end <= match.start() or start >= match.end():
-                    between = argument.text[end : match.start()] or argument.text[match.end() : start]
-                    cost = len(between) + _BOUNDARY_COST * len(_BOUNDARY.findall(between))
-                    apart.append((cost, start, number.value))
-            if apart:
-                return Number(float(min(apart)[2]))
+        place = _find(argument.text, sought.split("_"))
+        if place is None:
+            continue
+        first, last = place
+        apart: list[tuple[int, int, float]] = []
+        for number in argument.numbers:
+            start, end = number.start - argument.start, number.end - argument.start
+            if end <= first or start >= last:
+                between = argument.text[end:first] or argument.text[last:start]
+                cost = len(between) + _BOUNDARY_COST * len(_BOUNDARY.findall(between))
+                apart.append((cost, start, number.value))
+        if apart:
+            return round_off(min(apart)[2])
+    return None
+
+
+def _find(text: str, words: list[str]) -> tuple[int, int] | None:
+    """Where words (keys) stand one after another in a text, as they are searched for: without case or accents."""
+    places = [match.span() for match in _WORD.finditer(text)]
+    keys = [key(text[start:end]) for start, end in places]
+    for i in range(len(keys) - len(words) + 1):
+        if keys[i : i + len(words)] == words:
+            return places[i][0], places[i + len(words) - 1][1]
     return None
 
 

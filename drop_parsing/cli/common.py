@@ -98,22 +98,29 @@ def read_warned(inputs: Sequence[str]) -> Iterator[Passage | Fault]:
             yield item
 
 
+def mended(argument: str) -> str:
+    """An argument without the lone surrogates that bytes which are not UTF-8 become: each is now U+FFFD."""
+    return argument.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def one_passage(inputs: Sequence[str], passage: str | None, text: str | None) -> Passage:
     """The paragraph that ``--text``, or INPUT with ``--passage``, names."""
     if text is not None:
         if inputs or passage is not None:
             raise InputError("Give either --text or an input with --passage, not both.")
-        return Passage("text", text)
+        return Passage("text", mended(text))
     if not inputs:
         raise InputError("Give a paragraph with --text, or an input with --passage ID.")
-    seen = []
+    seen, faults = [], []
     for item in read_warned(inputs):
-        if isinstance(item, Passage):
-            if passage is None or item.id == passage:
-                return item
-            seen.append(item.id)
+        if isinstance(item, Fault):
+            faults.append(item)
+        elif passage is None or item.id == passage:
+            return item
         else:
-            stderr.print(f"warning: {item}", style="yellow")
+            seen.append(item.id)
+    for fault in faults:
+        stderr.print(f"warning: {fault}", style="yellow")
     known = ", ".join(seen[:5]) + (", ..." if len(seen) > 5 else "")
     raise InputError(f"There is no passage {passage!r} in {', '.join(inputs)}; it has: {known or 'none'}.")
 

@@ -74,7 +74,7 @@ def _read(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"Cannot read the predictions {path}: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"The predictions {path} are not JSON ({error}); give {{question id: answer}}."
         ) from error

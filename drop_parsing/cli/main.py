@@ -1,10 +1,8 @@
 """The ``drop-parsing`` command."""
 
 import io
-import os
 import sys
 
-import click
 import typer
 
 from drop_parsing import __version__
@@ -18,6 +16,9 @@ from grammar.forms import FormError
 
 #: What a user can mend: told in one sentence, exit status 2.
 USER_ERRORS = (InputError, PipelineError, JobError, StoreError, FormError)
+
+#: The exit status that Typer gives to an interrupt.
+INTERRUPTED = 130
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -53,22 +54,18 @@ app.command("evaluate")(evaluate.evaluate)
 def main() -> None:
     """Run the command line. Exit status: 0 success, 1 some items failed, 2 bad usage or input."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a character that the terminal cannot show is no reason to stop
+        sys.stdout.reconfigure(
+            errors="replace"
+        )  # a character that the terminal cannot show is no reason to stop
     try:
-        code = app(standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = 2
+        app(prog_name="drop-parsing")
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            stderr.print("stopped; what was finished is kept, and the same command goes on from there")
+        raise
     except USER_ERRORS as error:
         stderr.print(f"drop-parsing: {error}", style="red")
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
-        stderr.print("stopped; what was finished is kept, and the same command goes on from there")
-        code = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from drop_parsing.cli.common import (
     chosen_schemes,
     failures,
     finish,
+    mended,
     one_scheme,
     print_result,
     progress_bar,
@@ -77,7 +78,8 @@ def search(
     if text is not None:
         if inputs or question is None or not answer:
             raise InputError("With --text, give --question and --answer, and no input.")
-        _search_one(text, question, answer, one_scheme(scheme), backend, settings, as_json)
+        asked, gold = mended(question), [mended(span) for span in answer]
+        _search_one(mended(text), asked, gold, one_scheme(scheme), backend, settings, as_json)
         return
     if not inputs or question is not None or answer:
         raise InputError("Give an input with questions and answers, or --text with --question and --answer.")

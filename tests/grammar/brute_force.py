@@ -10,7 +10,7 @@ from itertools import product
 from grammar.executor import execute
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS, Function
-from grammar.language import Language, date_form, number_leaf, part_leaf, relation_leaf, string_leaf
+from grammar.language import Language, date_leaf, number_leaf, part_leaf, relation_leaf, string_leaf
 from grammar.types import Denotation
 
 
@@ -47,7 +47,7 @@ class Space:
             "Part": [Form(part_leaf(p)) for p in language.view.parts],
             "String": [Form(string_leaf(t.key)) for t in literals.strings],
             "Number": [Form(number_leaf(n)) for n in literals.numbers],
-            "Date": [date_form(d) for d in literals.dates],
+            "Date": [Form(date_leaf(d)) for d in literals.dates],
         }
         self.rows = cache(self._rows)
         self.readings = cache(self._readings)

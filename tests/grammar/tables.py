@@ -1,13 +1,15 @@
 """Small tables for tests of the language, made by hand or at random."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from extractors.table import Argument, Row, Span, Table
 from extractors.values import Date, Number
 
-WORDS = ("goal", "hull", "leeds", "rain", "boat")
+#: One word begins another; one has an accent.
+WORDS = ("goal", "hull", "leeds", "rain", "rainy", "müller")
 
 
 def argument(
@@ -52,8 +54,9 @@ def table(*rows: dict[str, Argument]) -> Table:
 
 
 @st.composite
-def tables(draw: st.DrawFn, max_rows: int = 3) -> Table:
-    """Random tables of few rows over few relations, with numbers, dates, phrases and entities."""
+def tables(draw: st.DrawFn, max_rows: int = 3, values: bool = True) -> Table:
+    """Random tables of few rows over few relations, with numbers and dates (if ``values``), phrases and entities;
+    some cells hold two arguments."""
     number = st.sampled_from([1.0, 2.0, 3.0, 2.5, 100.0])
     day = st.builds(
         Date,
@@ -72,8 +75,8 @@ def tables(draw: st.DrawFn, max_rows: int = 3) -> Table:
         return argument(
             " ".join(words),
             draw(st.integers(0, 5)),
-            draw(st.lists(number, max_size=2)),
-            draw(st.lists(day, max_size=1)),
+            draw(st.lists(number, max_size=2 if values else 0)),
+            draw(st.lists(day, max_size=1 if values else 0)),
             [
                 (w, draw(st.sampled_from(["core", "conj"])))
                 for w in draw(st.lists(st.sampled_from(words), max_size=2))
@@ -88,4 +91,9 @@ def tables(draw: st.DrawFn, max_rows: int = 3) -> Table:
             if draw(st.booleans()):
                 row[name] = draw(cell())
         rows.append(row)
-    return table(*rows)
+    made = table(*rows)
+    if rows and draw(st.booleans()):
+        first = made.rows[0]
+        two = {name: (*arguments, draw(cell())) for name, arguments in first.arguments.items()}
+        made = replace(made, rows=(replace(first, arguments=two), *made.rows[1:]))
+    return made

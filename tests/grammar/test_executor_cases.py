@@ -60,7 +60,9 @@ def _as_original(denotation: Denotation | None, form: Form) -> float | list[str]
 
 def _rests_on_nothing(form: Form, language: Language) -> bool:
     """Whether a number that the form computes with is not there: the original takes it for -1 or 0."""
-    numbers = (sub for sub in form.subforms() if sub.name in FUNCTIONS and FUNCTIONS[sub.name].result == "Number")
+    numbers = (
+        sub for sub in form.subforms() if sub.name in FUNCTIONS and FUNCTIONS[sub.name].result == "Number"
+    )
     return any(sub != form and execute(sub, language) is None for sub in numbers)
 
 

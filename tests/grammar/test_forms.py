@@ -7,7 +7,7 @@ from extractors.table import Table
 from grammar.forms import MAX_DEPTH, Form, FormError, parse
 from grammar.language import Language, Literals, Production
 from grammar.search import Goal, search
-from grammar.types import Denotation, Number, Text
+from grammar.types import Date, Denotation, Number, String, Text
 from grammar.view import View
 
 BOATS = Language(
@@ -21,6 +21,8 @@ FORMS = [
     "(select all_structures relation:nsubj)",
     "(count_structures (filter_date_equals all_structures relation:obj (date 2004 -1 -1 -1)))",
     "(complement -0.5)",
+    "(count_structures (filter_date_lesser all_structures relation:obj date:x_5_7))",
+    "(count_structures (filter_date_lesser all_structures relation:obj date:1990_x_x_x_1999))",
 ]
 
 
@@ -64,6 +66,13 @@ def test_actions_derive_the_form_again(text: str) -> None:
         ("(extract_phrase all_structures relation:obj part:conj)", "no 'part:conj' (it has: none)", 45),
         ("(filter_in all_structures relation:obj boat)", "no function 'boat'", 40),
         ("(filter_in all_structures relation:obj text:boat)", "a leaf begins with one of", 40),
+        ("((first) all_structures)", "function name must follow", 1),
+        ("(((20)))", "function name must follow", 2),
+        ("string:_", "a leaf begins with one of", 1),
+        ("date:2004_13", "a leaf begins with one of", 1),
+        ("x" * 100_000, "no function 'xxx", 1),
+        ("9" * 400, "no function '999", 1),
+        ("1" + " " * 100_000 + "2", "after the end", 100_002),
         ("(diff 1e9 2)", "no function '1e9'", 7),
         ("relation:obj", "not a Relation", 1),
         ("(__class__ all_structures)", "no function '__class__'", 2),
@@ -112,13 +121,18 @@ class Everything:
     def may_hold(self, text: Text) -> bool:
         return True
 
+    def may_serve(self, string: String) -> bool:
+        return True
+
 
 @given(tables())
 def test_every_form_of_the_search_has_an_action_sequence_of_the_grammar(made: Table) -> None:
-    language = Language(View(made), Literals((Text("goal", "goal"),), (Number(2.0),)))
+    language = Language(
+        View(made), Literals((Text("goal", "goal"),), (Number(2.0),), (Date(1914), Date(None, 5, 7)))
+    )
     goal: Goal = Everything()
     for form in search(language, goal, max_size=1).forms(100):
         actions = language.actions(form)
         assert language.form_of(actions) == form
         for action in actions:
-            assert action in language.productions[action.type] or action.name == "date"
+            assert action in language.productions[action.type]

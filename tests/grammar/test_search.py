@@ -8,11 +8,12 @@ from tables import WORDS, argument, table, tables
 
 from extractors.table import Table
 from grammar.executor import execute
+from grammar.forest import Found
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS
 from grammar.language import Language, Literals
-from grammar.search import SECOND_OPERAND, Found, search
-from grammar.types import Date, Denotation, Number, Text
+from grammar.search import SECOND_OPERAND, search
+from grammar.types import Date, Denotation, Number, String, Text
 from grammar.view import View
 
 
@@ -35,6 +36,9 @@ class Answer:
 
     def may_hold(self, text: Text) -> bool:
         return text.key in self.texts
+
+    def may_serve(self, string: String) -> bool:
+        return all(map(self.may_hold, string))
 
 
 def literals(strings: list[str], numbers: list[float], dates: list[Date]) -> Literals:
@@ -92,6 +96,16 @@ def test_search_finds_the_nested_readings_that_brute_force_finds(
     listed = [form for form in found.forms(50_000) if "Rows" in FUNCTIONS[form.name].arguments]
     assert len(listed) == len(set(listed))
     assert set(listed) == set(expected)
+
+
+@oracle_settings
+@given(tables(max_rows=2, values=False), st.sampled_from(WORDS))
+def test_search_finds_the_deeply_nested_readings_that_brute_force_finds(made: Table, word: str) -> None:
+    """Without numbers and for one text, where the whole space of size 2 can be written out."""
+    language = Language(View(made), literals([word], [], []))
+    goal = Answer(texts=frozenset({word}))
+    expected = {f: v for f, v in readings(language, max_size=2).items() if goal.accepts(v)}
+    _same(search(language, goal, max_size=2), expected)
 
 
 def _same(found: Found, expected: dict[Form, Denotation]) -> None:

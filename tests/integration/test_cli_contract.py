@@ -33,8 +33,8 @@ def test_version(run: Callable[..., Any]) -> None:
 def arguments_of(command: str, small: Path) -> list[str | Path]:
     predictions = small.with_name("predictions.json")
     predictions.write_text('{"q-number": "15"}')
-    text = ["--text", "Ada sold 3 boats. Bram sold 4."]
-    return {
+    text: list[str | Path] = ["--text", "Ada sold 3 boats. Bram sold 4."]
+    arguments: dict[str, list[str | Path]] = {
         "extract": [small],
         "show": [small, "--passage", "crew"],
         "show text": text,
@@ -44,7 +44,8 @@ def arguments_of(command: str, small: Path) -> list[str | Path]:
         "execute": ["(count_structures all_structures)", small, "--passage", "boats"],
         "execute text": ["(count_structures all_structures)", *text],
         "evaluate": [predictions, small],
-    }[command]
+    }
+    return arguments[command]
 
 
 CONTRACT = {

@@ -34,7 +34,7 @@ def test_execute_prints_every_step(run: Callable[..., Any]) -> None:
 def test_rows_and_texts_as_denotations(run: Callable[..., Any]) -> None:
     rows = run("execute", "(first all_structures)", "--text", TEXT, "--json").json
     assert rows["denotation"] == [{"row": 0, "predicate": "sold"}]
-    texts = run("execute", "(select_string (last all_structures) relation:nsubj)", "--text", TEXT, "--json").json
+    texts = run("execute", "(select (last all_structures) relation:nsubj)", "--text", TEXT, "--json").json
     assert texts["denotation"] == texts["answer"] == ["Bram"]
 
 
@@ -116,7 +116,10 @@ def test_export_writes_every_format(
     if format == "parquet":
         assert pq.read_table(written[0]).column("paragraph_id").to_pylist() == ["boats", "crew"]
     elif format == "jsonl":
-        assert [json.loads(line)["paragraph_id"] for line in written[0].open()] == ["boats", "crew"]
+        assert [json.loads(line)["paragraph_id"] for line in written[0].read_text().splitlines()] == [
+            "boats",
+            "crew",
+        ]
     elif format == "csv":
         with written[0].open(newline="") as file:
             assert {row["paragraph_id"] for row in csv.DictReader(file)} == {"boats", "crew"}

@@ -190,7 +190,16 @@ def test_one_question_with_several_spans(
 
 
 def test_one_question_without_a_form(run: Callable[..., Any]) -> None:
-    arguments = ["--text", "Ada sold 15 boats.", "--question", "Who?", "--answer", "Zanzibar", "--max-size", "1"]
+    arguments = [
+        "--text",
+        "Ada sold 15 boats.",
+        "--question",
+        "Who?",
+        "--answer",
+        "Zanzibar",
+        "--max-size",
+        "1",
+    ]
     assert run("search", *arguments, "--json").json == {"count": 0, "forms": []}
     assert run("search", *arguments).out == "0 consistent forms\n"
 
