@@ -23,13 +23,8 @@ class AnswerGoal:
         spans = [[normalise(text) for text in answer.texts()] for answer in self.references]
         self._spans = {span for answer in spans for span in answer}
         self._tokens = {token for span in self._spans for token in span.split()}
-        self.numbers = frozenset(
-            number
-            for answer in spans
-            if len(answer) == 1
-            for number in [_number(answer[0])]
-            if number is not None
-        )
+        texts = self._tokens if partial else {answer[0] for answer in spans if len(answer) == 1}
+        self.numbers = frozenset(number for text in texts if (number := _number(text)) is not None)
 
     def accepts(self, denotation: Denotation) -> bool:
         if isinstance(denotation, float) and not self.partial:

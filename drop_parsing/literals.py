@@ -50,7 +50,7 @@ def _sequences(question: Doc, view: View) -> list[Text]:
             ):
                 continue
             surface = question.text[first.idx : last.idx + len(last)]
-            if view.mentions(key(surface)):
+            if view.quotes(key(surface)):
                 covered.add((i, i + length))
                 found.append(Text(surface, key(surface)))
     return found

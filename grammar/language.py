@@ -8,6 +8,7 @@ numbers and dates are the question's. A production rewrites a type as a function
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 
 from grammar.forms import Form, FormError, Placed, parse, short
@@ -133,7 +134,8 @@ class Language:
             known = self.view.relations if prefix == "relation" else self.view.parts
             return f"the table has no {short(name)!r} (it has: {', '.join(known) or 'none'})"
         if applied or ":" not in name:
-            return f"there is no function {short(name)!r} (there are: {', '.join(FUNCTIONS)})"
+            near = get_close_matches(name, FUNCTIONS, n=3) if len(name) < 60 else []
+            return f"there is no function {short(name)!r}" + (f" (near: {', '.join(near)})" if near else "")
         beginnings = ", ".join(f"{prefix}:" for prefix in _PREFIXES)
         return f"a leaf begins with one of {beginnings} or is a number; unknown: {short(name)!r}"
 

@@ -130,6 +130,11 @@ class View:
             self._contains[relation, sought] = mask
         return mask
 
+    def quotes(self, sought: str) -> bool:
+        """Whether some cell has the words of ``sought`` (a key) one after another."""
+        bounded = f"_{sought}_"
+        return any(bounded in text for cells in self._searched.values() for cell in cells for text, _ in cell)
+
     def mentions(self, sought: str) -> Rows:
         """The rows that contain ``sought`` under any relation."""
         mask = self._mentions.get(sought)

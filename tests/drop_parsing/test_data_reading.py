@@ -187,7 +187,8 @@ def test_lines_stream(tmp_path: Path) -> None:
         ("x.json", "Just prose.", "line 1, column 1: this is not JSON"),
         ("x.jsonl", '{"id": "a" "text": "b"}\n{"id": }', "line 1, column 12: this is not JSON"),
         ("x.json", "{" + '"a":{' * 100_000, "nested too deeply"),
-        ("x.json", '{"a":' * 800 + "1" + "}" * 800, "nested too deeply"),
+        # How deep is too deep depends on the Python version; what stays below it is no passage.
+        ("x.json", '{"a":' * 800 + "1" + "}" * 800, "nested too deeply|accepted forms|must be|holds no"),
         ("x.txt", "caf\u00e9".encode("latin-1"), r"line 1: byte 3 \(0xe9\) is not UTF-8"),
         ("x.txt", "text".encode("utf-16"), r"byte 0 \(0xff\) is not UTF-8"),
         ("x.txt", gzip.compress(b"x" * 1000)[:-12], "gzip data is damaged"),
