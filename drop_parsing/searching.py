@@ -25,7 +25,7 @@ from grammar.executor import execute, texts_of
 from grammar.forest import Found
 from grammar.forms import Form
 from grammar.language import Language
-from grammar.search import search
+from grammar.search import collector_paused, search
 from grammar.view import View
 
 #: Questions whose forms make one part of the cache: what a crash can lose.
@@ -129,7 +129,8 @@ def search_question(
 
 def preferred_forms(found: Found, keep: int) -> list[Form]:
     """The forms to show and keep: of the first hundred to a form kept, the most plausible ones."""
-    pool = list(dict.fromkeys(found.forms(100 * keep)))
+    with collector_paused():
+        pool = list(dict.fromkeys(found.forms(100 * keep)))
     return sorted(pool, key=lambda form: (-_plausibility(form), len(str(form)), str(form)))[:keep]
 
 

@@ -1,6 +1,6 @@
 """The packed forest that a search returns: sets of logical forms, counted and listed without writing them all out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -91,8 +91,9 @@ def _choices(arguments: Sequence[Forms]) -> Iterator[tuple[Form, ...]]:
             yield (form, *others)
 
 
-def _in_turn(iterators: list[Iterator[Form]]) -> Iterator[Form]:
-    """The next of each iterator, round after round, until all are spent."""
+def _in_turn(alternatives: list[Forms]) -> Iterator[Form]:
+    """One form of each alternative, round after round, until all are spent; read lazily."""
+    iterators: Iterable[Iterator[Form]] = (alternative.forms() for alternative in alternatives)
     while iterators:
         left = []
         for iterator in iterators:
@@ -117,4 +118,4 @@ class Found:
     def forms(self, limit: int | None = None) -> Iterator[Form]:
         """The forms, at most ``limit``: one from each way of reaching an answer in turn, small ones first, so
         that the beginning shows what there is and not a thousand variants of one filter."""
-        return islice(_in_turn([alternative.forms() for alternative in self.packed.alternatives]), limit)
+        return islice(_in_turn(self.packed.alternatives), limit)

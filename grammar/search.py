@@ -16,7 +16,9 @@ nothing. A search of size N holds every well-typed form of size at most N in whi
 - the root is not a literal: an answer must come from the table.
 """
 
+import gc
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Protocol, TypeVar, cast
 
@@ -51,9 +53,23 @@ class Goal(Protocol):
         ...
 
 
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without Python's cycle collector: a search makes millions of objects and no cycle among them, and looking
+    for one takes longer than the search."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def search(language: Language, goal: Goal, max_size: int = 2) -> Found:
     """Every form of the space above whose denotation the goal accepts."""
-    return _Search(language, goal).run(max_size)
+    with collector_paused():
+        return _Search(language, goal).run(max_size)
 
 
 class _Search:
