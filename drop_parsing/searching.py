@@ -38,6 +38,7 @@ FORMS_SCHEMA = pa.schema(
         pa.field("key", pa.string(), nullable=False),
         pa.field("passage", pa.string(), nullable=False),
         pa.field("question", pa.string(), nullable=False),
+        pa.field("size", pa.int32(), nullable=False),
         # Counts outgrow 64 bits.
         pa.field("count", pa.string(), nullable=False),
         pa.field(
@@ -75,11 +76,12 @@ class KeptForm:
 
 @dataclass(frozen=True, slots=True)
 class Consistent:
-    """The consistent forms of one question: how many there are, exactly, and the first few."""
+    """The consistent forms of one question up to ``size``: how many there are, exactly, and the first few."""
 
     key: str
     passage: str
     question: str
+    size: int
     count: int
     forms: tuple[KeptForm, ...]
 
@@ -106,6 +108,10 @@ class SearchReport:
     failed: list[Failed] = field(default_factory=list)
     seconds: float = 0.0
     found: dict[str, Consistent] = field(default_factory=dict)
+
+    def complete(self, size: int) -> int:
+        """How many questions were searched up to that size."""
+        return sum(consistent.size >= size for consistent in self.found.values())
 
     @property
     def total(self) -> KindCoverage:
@@ -253,7 +259,7 @@ def _search_item(settings: SearchSettings, item: _Item) -> list[Consistent]:
             KeptForm(str(form), texts_of(execute(form, language)))
             for form in preferred_forms(found, settings.keep)
         )
-        results.append(Consistent(key, item.passage.id, question.id, found.count, kept))
+        results.append(Consistent(key, item.passage.id, question.id, found.size, found.count, kept))
     return results
 
 
@@ -272,6 +278,7 @@ def _to_row(consistent: Consistent) -> dict[str, object]:
         "key": consistent.key,
         "passage": escape(consistent.passage),
         "question": escape(consistent.question),
+        "size": consistent.size,
         "count": str(consistent.count),
         "forms": [
             {
@@ -289,7 +296,7 @@ def _from_row(row: dict[str, Any], passage: Passage, question: Question) -> Cons
         KeptForm(unescape(form["logical_form"]), tuple(unescape(text) for text in form["denotation"]))
         for form in row["forms"]
     )
-    return Consistent(row["key"], passage.id, question.id, int(row["count"]), forms)
+    return Consistent(row["key"], passage.id, question.id, row["size"], int(row["count"]), forms)
 
 
 @cache

@@ -105,10 +105,12 @@ def _in_turn(alternatives: list[Forms]) -> Iterator[Form]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The consistent forms of one question. ``denotations`` has each answer that was reached, once."""
+    """The consistent forms of one question: every one up to ``size``, which is less than was asked for where the
+    budget of the search did not reach further. ``denotations`` has each answer that was reached, once."""
 
     packed: Packed
     denotations: tuple[Denotation, ...]
+    size: int
 
     @property
     def count(self) -> int:

@@ -31,6 +31,10 @@ from grammar.view import ENTITY, round_off
 
 K = TypeVar("K", bound=Hashable)
 
+#: Pairs of row sets and filters that one size may combine: about a second's work. It is a count, not a time, so
+#: that the same question has the same forms on every machine.
+MAX_PAIRS = 1_000_000
+
 
 class Goal(Protocol):
     """The answers that a form may reach."""
@@ -67,7 +71,8 @@ def collector_paused() -> Iterator[None]:
 
 
 def search(language: Language, goal: Goal, max_size: int = 2) -> Found:
-    """Every form of the space above whose denotation the goal accepts."""
+    """Every form of the space above whose denotation the goal accepts, up to ``max_size`` or the size before the
+    one that would combine more than ``MAX_PAIRS``."""
     with collector_paused():
         return _Search(language, goal).run(max_size)
 
@@ -93,6 +98,8 @@ class _Search:
 
     def run(self, max_size: int) -> Found:
         for size in range(max_size + 1):
+            if self._pairs_ahead(size) > MAX_PAIRS:
+                break
             self.rows.append(self._make_rows(size))
             self.values.append(self._read(size, last=size == max_size))
             if size < max_size:
@@ -103,9 +110,14 @@ class _Search:
             for alternative in forms.alternatives if isinstance(forms, Packed) else [forms]:
                 found.add(alternative)
             reached[denotation] = None
-        return Found(found, tuple(reached))
+        return Found(found, tuple(reached), len(self.rows) - 1)
 
     # Rows.
+
+    def _pairs_ahead(self, size: int) -> int:
+        """How many pairs the row sets of this size combine."""
+        pairs = _pairs(size - 1) if size else []
+        return sum(len(self.rows[i]) * (len(self.filters[j]) + 2 * len(self.rows[j])) for i, j in pairs)
 
     def _make_rows(self, size: int) -> dict[Rows, Packed]:
         """The row sets of the forms of exactly this size."""

@@ -28,7 +28,10 @@ def demo(
     coverage = [scheme for scheme, _ in found]
     page = out / "report.html"
     write_page(page, coverage, f"the demo, {len(passages)} paragraphs", f"drop-parsing demo --out {out}")
-    result = {"report": str(page), "coverage": {scheme.scheme: summary(scheme) for scheme in coverage}}
+    result = {
+        "report": str(page),
+        "coverage": {scheme.scheme: summary(scheme, settings.max_size) for scheme in coverage},
+    }
 
     def show() -> None:
         print_coverage(coverage)

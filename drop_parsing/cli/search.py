@@ -97,7 +97,7 @@ def search(
         )
         stderr.print(f"report: {report}")
     failed += [failure for _, failures in found for failure in failures]
-    results = {coverage.scheme: summary(coverage) for coverage, _ in found}
+    results = {coverage.scheme: summary(coverage, max_size) for coverage, _ in found}
     result: dict[str, Any] = results.get(scheme, {"schemes": results})
     result["failed"] = failures(failed)
     print_result(as_json, result, lambda: print_coverage([coverage for coverage, _ in found]))
@@ -138,7 +138,7 @@ def search_scheme(
     return analyse(scheme, passages, tables, report), extraction.failed + report.failed
 
 
-def summary(coverage: SchemeCoverage) -> dict[str, Any]:
+def summary(coverage: SchemeCoverage, max_size: int) -> dict[str, Any]:
     """The figures of one scheme, shares in percent."""
     report, total = coverage.report, coverage.report.total
     return {
@@ -146,6 +146,7 @@ def summary(coverage: SchemeCoverage) -> dict[str, Any]:
         "covered": total.covered,
         "coverage": round(total.coverage, 2),
         "forms": report.forms,
+        "complete": report.complete(max_size),
         "seconds": round(report.seconds, 3),
         "cached": report.cached,
         "skipped": report.skipped,
@@ -203,4 +204,6 @@ def _search_one(
             used = ", ".join(f"{cell['relation']} {cell['text']!r}" for cell in form["cells"])
             stdout.print(f"    from {used or 'the rows alone'}", style="dim")
 
-    print_result(as_json, {"count": found.count, "forms": forms}, show)
+    print_result(
+        as_json, {"count": found.count, "complete": found.size == settings.max_size, "forms": forms}, show
+    )

@@ -187,3 +187,14 @@ def test_spurious_forms_are_listed_beside_the_right_one() -> None:
     assert "(extract_number (filter_in all_structures relation:nsubj string:hale) relation:obj)" in forms
     assert "(extract_number (first all_structures) relation:obj)" in forms
     assert "(count_structures all_structures)" in forms
+
+
+def test_a_search_that_would_combine_too_much_says_how_far_it_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    language = Language(View(EELS), literals(["ulf", "dag", "may", "june"], [30, 5], []))
+    goal = Answer(frozenset({Number(10)}))
+    whole = [search(language, goal, size) for size in (0, 1, 2)]
+    assert [found.size for found in whole] == [0, 1, 2]
+    monkeypatch.setattr("grammar.search.MAX_PAIRS", 1_000)
+    cut = search(language, goal, max_size=2)
+    assert cut.size == 1
+    assert cut.count == whole[1].count
