@@ -119,9 +119,8 @@ class SearchReport:
         return KindCoverage(sum(k.questions for k in kinds), sum(k.covered for k in kinds))
 
 
-def language_of(question: str, table: Table, view: View | None = None) -> Language:
+def language_of(question: str, view: View) -> Language:
     """The language of a question over a table."""
-    view = view or View(table)
     return Language(view, literals_of(_pipeline()(question), view))
 
 
@@ -129,7 +128,7 @@ def search_question(
     question: str, goal: AnswerGoal, table: Table, settings: SearchSettings
 ) -> tuple[Found, Language]:
     """One question's search, and the language that it was made in."""
-    language = language_of(question, table)
+    language = language_of(question, View(table))
     return search(language, goal, settings.max_size), language
 
 
@@ -253,7 +252,7 @@ def _search_item(settings: SearchSettings, item: _Item) -> list[Consistent]:
     results = []
     for question, key in zip(item.passage.questions, item.keys, strict=True):
         goal = AnswerGoal(question.references, settings.partial)
-        language = language_of(question.text, item.table, view)
+        language = language_of(question.text, view)
         found = search(language, goal, settings.max_size)
         kept = tuple(
             KeptForm(str(form), texts_of(execute(form, language)))

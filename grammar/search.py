@@ -276,19 +276,12 @@ class _Search:
                 if self.goal.accepts(value):
                     yield value, forms
         for function in FUNCTIONS.values():
-            if "Rows" in function.arguments or function.arguments[:1] not in (
-                ("Number",),
-                ("Date",),
-                ("String",),
-            ):
-                continue
-            operands = function.arguments
-            if len(set(operands)) > 1 or len(operands) > 2:
-                continue  # ``date``, which makes a literal
+            name = next(iter(function.arguments), "")
+            if name not in read or function.arguments not in ((name,), (name, name)):
+                continue  # no operation on values
             if function.result == "Number" and not self.goal.numbers:
                 continue
-            name = operands[0]
-            if len(operands) == 1:
+            if len(function.arguments) == 1:
                 for value, forms in read[name].items():
                     yield from self._root(function, (value, forms))
                 continue

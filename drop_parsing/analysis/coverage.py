@@ -68,7 +68,7 @@ def _examples(
 ) -> Iterator[Example]:
     for passage, question in questions:
         table = tables[text_hash(passage.text)]
-        language = language_of(question.text, table, View(table))
+        language = language_of(question.text, View(table))
         consistent = report.found[question.id]
         cells = tuple(cells_used(language.check(form.logical_form), language) for form in consistent.forms)
         yield Example(passage, question, consistent, cells, table)

@@ -15,6 +15,7 @@ from drop_parsing.data.types import Fault, Passage
 from drop_parsing.errors import InputError
 from drop_parsing.extraction import Failed
 from extractors.registry import schemes
+from extractors.table import Span
 
 #: Progress, warnings and errors; results alone go to standard output. Both print the user's text as it stands:
 #: no markup, no emoji codes, no line breaks of their own.
@@ -66,6 +67,11 @@ def finish(failed: Sequence[Failed]) -> None:
         stderr.print(f"... and {len(failed) - 10} more")
     if failed:
         raise typer.Exit(1)
+
+
+def cell_to_json(cell: Span) -> dict[str, str | int]:
+    """A cell that a form looks at: its relation, and where it stands in the paragraph."""
+    return {"relation": cell.label, "text": cell.text, "start": cell.start, "end": cell.end}
 
 
 def failures(failed: Sequence[Failed]) -> list[dict[str, str]]:

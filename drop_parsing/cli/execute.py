@@ -10,6 +10,7 @@ from drop_parsing.cli.common import (
     PassageId,
     Scheme,
     Text,
+    cell_to_json,
     one_passage,
     one_scheme,
     print_result,
@@ -47,10 +48,7 @@ def execute(
         {
             "form": str(step.form),
             "denotation": _shown(step.denotation, language),
-            "cells": [
-                {"relation": span.label, "text": span.text, "start": span.start, "end": span.end}
-                for span in step.cells
-            ],
+            "cells": [cell_to_json(span) for span in step.cells],
         }
         for step in explain(checked, language)
     ]

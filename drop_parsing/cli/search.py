@@ -18,6 +18,7 @@ from drop_parsing.cli.common import (
     Scheme,
     Text,
     Workers,
+    cell_to_json,
     chosen_schemes,
     failures,
     finish,
@@ -190,10 +191,7 @@ def _search_one(
     found, language = search_question(question, goal, table, settings)
     forms: list[dict[str, Any]] = []
     for form in preferred_forms(found, settings.keep):
-        cells = [
-            {"relation": span.label, "text": span.text, "start": span.start, "end": span.end}
-            for span in cells_used(form, language)
-        ]
+        cells = [cell_to_json(span) for span in cells_used(form, language)]
         denotation = list(texts_of(execute(form, language)))
         forms.append({"logical_form": str(form), "denotation": denotation, "cells": cells})
 

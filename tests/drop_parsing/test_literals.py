@@ -8,6 +8,7 @@ from extractors.registry import make_extractor
 from extractors.table import Paragraph
 from grammar.language import Literals
 from grammar.types import Date
+from grammar.view import View
 
 TEXT = (
     "In the city, 21.8% were under the age of 18, 31.7% from 25 to 44 and 20.1% from 45 to 64. "
@@ -17,8 +18,8 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def literals() -> Callable[[str], Literals]:
-    table = make_extractor("syndep").extract(Paragraph("p", TEXT))
-    return lambda question: language_of(question, table).literals
+    view = View(make_extractor("syndep").extract(Paragraph("p", TEXT)))
+    return lambda question: language_of(question, view).literals
 
 
 def test_the_words_of_a_question_that_the_table_has(literals: Callable[[str], Literals]) -> None:
