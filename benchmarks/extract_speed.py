@@ -15,8 +15,9 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from extractors.annotate import load_pipeline
-from extractors.syndep import SynDepExtractor
+from extractors.annotate import SpacyAnnotator, load_pipeline
+from extractors.extractor import Extractor
+from extractors.syndep import SynDep
 from extractors.table import Paragraph
 
 
@@ -31,7 +32,7 @@ def main() -> None:
     paragraphs = [Paragraph(name, entry["passage"]) for name, entry in passages.items()]
     paragraphs = paragraphs[: arguments.passages]
     nlp = load_pipeline()
-    extractor = SynDepExtractor(nlp)
+    extractor = Extractor(SpacyAnnotator(nlp), SynDep())
     sentences = run_bare(nlp, paragraphs[:10]) and run_bare(nlp, paragraphs)
 
     bare, full = [], []

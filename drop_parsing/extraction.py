@@ -1,17 +1,19 @@
 """Tables for a stream of passages: extracted where the cache has none, and kept there."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from drop_parsing.data.types import Fault, Passage
 from drop_parsing.errors import InputError
-from extractors.jobs import Failure, batched_by_cost, run_jobs
-from extractors.registry import make_extractor
+from extractors.extractor import Extractor, extract_together
+from extractors.jobs import Failure, batched_by_cost, failure_of, run_jobs
+from extractors.registry import DEFAULT_BACKEND, Backend, make_extractor, make_extractors
 from extractors.store import TableStore
-from extractors.table import Extractor, Paragraph, Table, text_hash
+from extractors.table import Paragraph, Table, text_hash
 
 #: Characters in a batch that one worker takes at a time.
 BATCH_CHARACTERS = 50_000
@@ -41,7 +43,7 @@ class Extraction:
     seconds: float = 0.0
 
 
-def extractor_of(scheme: str, backend: str | None) -> Extractor:
+def extractor_of(scheme: str, backend: Backend) -> Extractor:
     """The extractor that a user names. Raises InputError where there is none, or its model is not installed."""
     try:
         return make_extractor(scheme, backend)
@@ -49,7 +51,7 @@ def extractor_of(scheme: str, backend: str | None) -> Extractor:
         raise InputError(str(error)) from error
 
 
-def open_store(cache: Path, scheme: str, backend: str | None) -> TableStore:
+def open_store(cache: Path, scheme: str, backend: Backend) -> TableStore:
     """The table cache of a scheme's extractor. Raises InputError as ``extractor_of`` does."""
     extractor = extractor_of(scheme, backend)
     return TableStore(cache, extractor.scheme, extractor.name, extractor.version)
@@ -57,45 +59,62 @@ def open_store(cache: Path, scheme: str, backend: str | None) -> TableStore:
 
 def extract_tables(
     items: Iterable[Passage | Fault],
-    store: TableStore,
-    scheme: str,
-    backend: str | None = None,
+    stores: Mapping[str, TableStore],
+    backend: Backend = DEFAULT_BACKEND,
     workers: int = 0,
     cluster: str | None = None,
     progress: Progress = lambda done: None,
 ) -> Extraction:
-    """Extract a table for every passage whose text the store does not know; memory does not grow with the input.
+    """Extract the tables that the stores, one a scheme, lack of every passage; memory does not grow with the input.
 
-    Faults of the input and passages that fail are listed; the others are kept, part by part, so that a run
-    that is stopped goes on where it was.
+    A passage is parsed once for all schemes. Faults of the input and passages that fail are listed; the others
+    are kept, part by part, so that a run that is stopped goes on where it was.
     """
     started = time.monotonic()
     done = Extraction()
-    known = store.hashes()
-    finished: list[Table] = []
-    batches = batched_by_cost(_unknown(items, known, done, progress), lambda p: len(p.text), BATCH_CHARACTERS)
+    known = {scheme: store.hashes() for scheme, store in stores.items()}
+    finished: dict[str, list[Table]] = {scheme: [] for scheme in stores}
+    batches = batched_by_cost(_unknown(items, known, done, progress), _cost, BATCH_CHARACTERS)
     try:
-        for result in run_jobs(partial(_extract, scheme, backend), batches, workers, cluster):
+        for result in run_jobs(partial(_extract, backend), batches, workers, cluster):
             progress(1)
+            paragraph = result.item.paragraph
             if isinstance(result.outcome, Failure):
-                done.failed.append(Failed(f"passage {result.item.id}", result.outcome.reason))
+                done.failed.append(Failed(f"passage {paragraph.id}", result.outcome.reason))
                 continue
-            done.tables += 1
-            done.rows += len(result.outcome.rows)
-            finished.append(result.outcome)
-            if len(finished) == PART_TABLES:
-                store.add(finished)
-                finished = []
+            for scheme, table in result.outcome.items():
+                if isinstance(table, Failure):
+                    done.failed.append(Failed(f"passage {paragraph.id}: {scheme}", table.reason))
+                    continue
+                done.tables += 1
+                done.rows += len(table.rows)
+                finished[scheme].append(table)
+                if len(finished[scheme]) == PART_TABLES:
+                    stores[scheme].add(finished[scheme])
+                    finished[scheme] = []
     finally:
-        if finished:
-            store.add(finished)
+        for scheme, tables in finished.items():
+            if tables:
+                stores[scheme].add(tables)
     done.seconds = time.monotonic() - started
     return done
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A paragraph with the schemes that it has no table of."""
+
+    paragraph: Paragraph
+    schemes: tuple[str, ...]
+
+
+def _cost(wanted: _Wanted) -> int:
+    return len(wanted.paragraph.text)
+
+
 def _unknown(
-    items: Iterable[Passage | Fault], known: set[str], done: Extraction, progress: Progress
-) -> Iterator[Paragraph]:
+    items: Iterable[Passage | Fault], known: Mapping[str, set[str]], done: Extraction, progress: Progress
+) -> Iterator[_Wanted]:
     """The paragraphs to extract, each text once; the others are counted."""
     for item in items:
         if isinstance(item, Fault):
@@ -104,13 +123,20 @@ def _unknown(
             continue
         done.passages += 1
         identity = text_hash(item.text)
-        if identity in known:
-            done.cached += 1
+        missing = tuple(scheme for scheme, hashes in known.items() if identity not in hashes)
+        done.cached += len(known) - len(missing)
+        if not missing:
             progress(1)
             continue
-        known.add(identity)
-        yield Paragraph(item.id, item.text)
+        for scheme in missing:
+            known[scheme].add(identity)
+        yield _Wanted(Paragraph(item.id, item.text), missing)
 
 
-def _extract(scheme: str, backend: str | None, paragraphs: Sequence[Paragraph]) -> list[Table | Failure]:
-    return list(make_extractor(scheme, backend).pipe(iter(paragraphs)))
+def _extract(backend: Backend, batch: Sequence[_Wanted]) -> list[dict[str, Table | Failure]]:
+    made: list[dict[str, Table | Failure]] = []
+    for wanted, group in groupby(batch, lambda wanted: wanted.schemes):
+        extractors = make_extractors(wanted, backend)
+        for tables in extract_together(extractors, (each.paragraph for each in group)):
+            made.append({s: failure_of(t) if isinstance(t, Exception) else t for s, t in tables.items()})
+    return made

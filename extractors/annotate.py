@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import spacy
@@ -91,6 +92,17 @@ class Annotation:
     dates: Sequence[Date]
 
 
+class Annotator(Protocol):
+    """What parses paragraphs. ``name`` and ``version`` identify it in every cache."""
+
+    name: str
+    version: str
+
+    def annotate(self, paragraphs: Iterable[Paragraph]) -> Iterator[Annotation]:
+        """Annotate a stream, in order. Batches are bounded by characters and never change a result."""
+        ...
+
+
 def load_pipeline(name: str | None = None) -> Language:
     """The spaCy pipeline of that name or path; without one, the first installed default.
 
@@ -111,19 +123,27 @@ def load_pipeline(name: str | None = None) -> Language:
     )
 
 
-def annotate(nlp: Language, paragraphs: Iterable[Paragraph]) -> Iterator[Annotation]:
-    """Annotate a stream, in order. Batches are bounded by characters and never change a result."""
-    parts: list[_Part] = []
-    for batch in _batches(chunk for paragraph in paragraphs for chunk in _chunks(paragraph)):
-        # The vocabulary forgets a batch's rare words: it does not grow with the stream.
-        with nlp.memory_zone():
-            documents = nlp.pipe([_document(nlp, chunk) for chunk in batch])
-            done = [_part(chunk, doc) for chunk, doc in zip(batch, documents, strict=True)]
-        for chunk, part in zip(batch, done, strict=True):
-            parts.append(part)
-            if chunk.last:
-                yield _join(chunk, parts)
-                parts = []
+class SpacyAnnotator:
+    """Annotates with a spaCy pipeline."""
+
+    def __init__(self, nlp: Language) -> None:
+        self._nlp = nlp
+        self.name = f"spacy-{nlp.meta['lang']}_{nlp.meta['name']}"
+        self.version = str(nlp.meta["version"])
+
+    def annotate(self, paragraphs: Iterable[Paragraph]) -> Iterator[Annotation]:
+        nlp = self._nlp
+        parts: list[_Part] = []
+        for batch in _batches(chunk for paragraph in paragraphs for chunk in _chunks(paragraph)):
+            # The vocabulary forgets a batch's rare words: it does not grow with the stream.
+            with nlp.memory_zone():
+                documents = nlp.pipe([_document(nlp, chunk) for chunk in batch])
+                done = [_part(chunk, doc) for chunk, doc in zip(batch, documents, strict=True)]
+            for chunk, part in zip(batch, done, strict=True):
+                parts.append(part)
+                if chunk.last:
+                    yield _join(chunk, parts)
+                    parts = []
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,11 +98,12 @@ def _attempt(function: Function[Item, Value], batch: Sequence[Item]) -> list[Val
         return outcomes
     except Exception as error:
         if len(batch) == 1:
-            return [_failure(error)]
+            return [failure_of(error)]
         return [outcome for item in batch for outcome in _attempt(function, [item])]
 
 
-def _failure(error: BaseException) -> Failure:
+def failure_of(error: BaseException) -> Failure:
+    """An exception in one line."""
     message = " ".join(str(error).split())
     return Failure(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
@@ -141,7 +142,7 @@ def _run_distributed(
             except distributed.KilledWorker:
                 return Failure("its worker process died each time it was tried")
             except Exception as error:
-                return _failure(error)
+                return failure_of(error)
 
         try:
             for batch in batches:

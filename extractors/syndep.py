@@ -7,24 +7,20 @@ share, the subject of an infinitive or participle.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
-from spacy.language import Language
-
-from extractors.annotate import Annotation, annotate
+from extractors.annotate import Annotation
 from extractors.arguments import ArgumentBuilder
-from extractors.dependencies import Tree, collapsed_tree
+from extractors.dependencies import Tree
+from extractors.losses import uncovered
 from extractors.repairs import VERBAL
-from extractors.table import Argument, Lost, Paragraph, Row, Table
+from extractors.table import Argument, Row
 from extractors.values import Date, Number
 
 #: The relation of the whole clause.
 CLAUSE = "clause"
-
-#: Changes whenever the rules can give another table for the same parse.
-RULES_VERSION = "1"
 
 _CLAUSAL = frozenset(
     {"root", "acl", "acl:relcl", "advcl", "ccomp", "xcomp", "csubj", "parataxis", "conj", "dep", "attr"}
@@ -44,45 +40,23 @@ _INTRANSITIVE = frozenset({
 # fmt: on
 
 
-class SynDepExtractor:
-    """Tables by dependency syntax from a spaCy pipeline, with ClearNLP or universal labels."""
+class SynDep:
+    """Tables by dependency syntax, from a parse with ClearNLP or universal labels."""
 
-    scheme = "syndep"
+    name = "syndep"
+    maker = ""
+    version = "1"  # Changes whenever the rules can give another table for the same parse.
 
-    def __init__(self, nlp: Language) -> None:
-        self._nlp = nlp
-        model = f"{nlp.meta['lang']}_{nlp.meta['name']}"
-        self.name = f"spacy-{model}"
-        self.version = f"{RULES_VERSION}-{nlp.meta['version']}"
-
-    def extract(self, paragraph: Paragraph) -> Table:
-        return next(self.pipe(iter([paragraph])))
-
-    def pipe(self, paragraphs: Iterator[Paragraph]) -> Iterator[Table]:
-        for annotation in annotate(self._nlp, paragraphs):
-            rows = rows_of(annotation)
-            yield Table(
-                paragraph_id=annotation.paragraph.id,
-                hash=annotation.paragraph.hash,
-                scheme=self.scheme,
-                extractor=self.name,
-                version=self.version,
-                rows=tuple(rows),
-                lost=_lost(annotation, rows),
-            )
-
-
-def rows_of(annotation: Annotation) -> list[Row]:
-    """The rows of a parsed paragraph, in text order of their predicates."""
-    return _Clauses(annotation).rows()
+    def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
+        return _Clauses(annotation, tree).rows()
 
 
 class _Clauses:
     """The clauses of one paragraph and the rows they give."""
 
-    def __init__(self, annotation: Annotation) -> None:
+    def __init__(self, annotation: Annotation, tree: Tree) -> None:
         self._annotation = annotation
-        self._tree: Tree = collapsed_tree(annotation)
+        self._tree = tree
         self._is_clause = [self._heads_clause(i) for i in range(len(annotation.words))]
         self._cells = ArgumentBuilder(annotation, self._tree, self._is_clause)
         self._subjects: dict[int, list[int]] = {}
@@ -91,7 +65,7 @@ class _Clauses:
         rows: dict[int, Row] = {}
         for number, (first, end) in enumerate(self._annotation.sentences):
             rows.update((i, self._row(i, number)) for i in range(first, end) if self._is_clause[i])
-        for value in _uncovered(self._annotation, rows.values()):
+        for value in uncovered(self._annotation, rows.values()):
             self._keep(value, rows)
         return list(rows.values())
 
@@ -326,22 +300,3 @@ class _Clauses:
                 k for k in tree.children[verb] if k > verb and tree.relations[k] not in {"cc", "punct"}
             ]
         return []
-
-
-def _lost(annotation: Annotation, rows: list[Row]) -> Lost:
-    covered = {row.sentence for row in rows}
-    values = _uncovered(annotation, rows)
-    return Lost(
-        sentences=tuple(s for s in range(len(annotation.sentences)) if s not in covered),
-        numbers=tuple(value for value in values if isinstance(value, Number)),
-        dates=tuple(value for value in values if isinstance(value, Date)),
-    )
-
-
-def _uncovered(annotation: Annotation, rows: Iterable[Row]) -> list[Number | Date]:
-    """The values that lie in no cell."""
-    spans = sorted({(cell.start, cell.end) for row in rows for _, cell in row.cells()})
-    starts = [start for start, _ in spans]
-    reach = [0, *accumulate((end for _, end in spans), max)]
-    values: list[Number | Date] = [*annotation.numbers, *annotation.dates]
-    return [value for value in values if reach[bisect_right(starts, value.start)] < value.end]

@@ -7,7 +7,6 @@ of the cell, and an answer can be shown with the cells it rests on.
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from extractors.values import Date, Number
 
@@ -121,17 +120,3 @@ class Paragraph:
     @property
     def hash(self) -> str:
         return text_hash(self.text)
-
-
-class Extractor(Protocol):
-    """One scheme under one backend. Pure: the table depends on the paragraph alone."""
-
-    scheme: str
-    name: str
-    version: str
-
-    def extract(self, paragraph: Paragraph) -> Table: ...
-
-    def pipe(self, paragraphs: Iterator[Paragraph]) -> Iterator[Table]:
-        """The same for a stream, in order, batched inside."""
-        ...

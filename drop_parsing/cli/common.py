@@ -31,8 +31,9 @@ Inputs = Annotated[
     ),
 ]
 Scheme = Annotated[str, typer.Option(help="The kind of table: syndep, or all that this version has.")]
-Backend = Annotated[
-    str | None, typer.Option(help="What makes the tables, e.g. spacy:en_core_web_sm.", show_default=False)
+BackendName = Annotated[
+    str | None,
+    typer.Option("--backend", help="What makes the tables, e.g. spacy:en_core_web_sm.", show_default=False),
 ]
 Cache = Annotated[Path, typer.Option(help="The folder where tables and forms are kept.")]
 Workers = Annotated[int, typer.Option(min=0, help="Worker processes; 0 works in this one.")]

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from drop_parsing.cli.common import Json, finish, print_result, stdout
-from drop_parsing.cli.search import print_coverage, search_scheme, summary
+from drop_parsing.cli.search import print_coverage, search_schemes, summary
 from drop_parsing.data.reading import read_all
 from drop_parsing.demo import demo_path
 from drop_parsing.reports.coverage_page import write_page
 from drop_parsing.searching import SearchSettings
-from extractors.registry import schemes
+from extractors.registry import Backend, schemes
 
 
 def demo(
@@ -24,8 +24,7 @@ def demo(
     """
     passages, _ = read_all([demo_path()])
     settings = SearchSettings()
-    found = [search_scheme(name, passages, out / "data_cache", None, settings, 0, None) for name in schemes()]
-    coverage = [scheme for scheme, _ in found]
+    coverage, failed = search_schemes(schemes(), passages, out / "data_cache", Backend(), settings, 0, None)
     page = out / "report.html"
     write_page(page, coverage, f"the demo, {len(passages)} paragraphs", f"drop-parsing demo --out {out}")
     result = {
@@ -39,4 +38,4 @@ def demo(
         stdout.print(f"next: drop-parsing show {demo_path()} --passage {passages[0].id}")
 
     print_result(as_json, result, show)
-    finish([failure for _, failed in found for failure in failed])
+    finish(failed)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from drop_parsing.cli.common import (
-    Backend,
+    BackendName,
     Json,
     PassageId,
     Scheme,
@@ -17,6 +17,7 @@ from drop_parsing.cli.common import (
     stdout,
 )
 from drop_parsing.extraction import extractor_of
+from extractors.registry import Backend
 from extractors.table import Paragraph
 from extractors.values import format_number
 from grammar.executor import execute as run
@@ -32,7 +33,7 @@ def execute(
     passage: PassageId = None,
     text: Text = None,
     scheme: Scheme = "syndep",
-    backend: Backend = None,
+    backend: BackendName = None,
     as_json: Json = False,
 ) -> None:
     """Run a logical form over the table of one paragraph, step by step.
@@ -40,7 +41,7 @@ def execute(
     Example: `drop-parsing execute "(sum all_structures relation:obj)" --text "Ada sold 3 boats. Bram sold 4."`
     """
     chosen = one_passage(inputs or [], passage, text)
-    table = extractor_of(one_scheme(scheme), backend).extract(Paragraph(chosen.id, chosen.text))
+    table = extractor_of(one_scheme(scheme), Backend(backend)).extract(Paragraph(chosen.id, chosen.text))
     language = Language(View(table))
     checked = language.check(form)
     denotation = run(checked, language)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from drop_parsing.cli.common import (
-    Backend,
+    BackendName,
     Inputs,
     Json,
     Scheme,
@@ -24,6 +24,7 @@ from drop_parsing.errors import InputError
 from drop_parsing.extraction import Failed, extractor_of
 from extractors.export import FORMATS
 from extractors.export import export as export_tables
+from extractors.registry import Backend
 from extractors.table import Paragraph
 
 
@@ -32,7 +33,7 @@ def export(
     out: Annotated[Path, typer.Option(help="The folder to write to.", show_default=False)],
     format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "jsonl",
     scheme: Scheme = "syndep",
-    backend: Backend = None,
+    backend: BackendName = None,
     as_json: Json = False,
 ) -> None:
     """Write the tables of every paragraph to files.
@@ -41,7 +42,7 @@ def export(
     """
     if format not in FORMATS:
         raise InputError(f"--format {format} is not one of: {', '.join(FORMATS)}.")
-    extractor = extractor_of(one_scheme(scheme), backend)
+    extractor = extractor_of(one_scheme(scheme), Backend(backend))
     failed: list[Failed] = []
 
     def paragraphs() -> Iterator[Paragraph]:

@@ -2,7 +2,7 @@
 
 from drop_parsing.cli.common import (
     DEFAULT_CACHE,
-    Backend,
+    BackendName,
     Cache,
     Cluster,
     Inputs,
@@ -17,14 +17,15 @@ from drop_parsing.cli.common import (
     read_warned,
     stdout,
 )
-from drop_parsing.extraction import Extraction, extract_tables, open_store
+from drop_parsing.extraction import extract_tables, open_store
+from extractors.registry import Backend
 
 
 def extract(
     inputs: Inputs,
     scheme: Scheme = "syndep",
     cache: Cache = DEFAULT_CACHE,
-    backend: Backend = None,
+    backend: BackendName = None,
     workers: Workers = 0,
     cluster: Cluster = None,
     as_json: Json = False,
@@ -33,31 +34,24 @@ def extract(
 
     Example: `drop-parsing extract drop_dev.json --scheme syndep --workers 2`
     """
-    total = Extraction()
-    for name in chosen_schemes(scheme):
-        store = open_store(cache, name, backend)
-        with progress_bar(f"{name} tables") as advance:
-            done = extract_tables(read_warned(inputs), store, name, backend, workers, cluster, advance)
-        total.passages = done.passages
-        total.tables += done.tables
-        total.rows += done.rows
-        total.cached += done.cached
-        total.seconds += done.seconds
-        total.failed += [failure for failure in done.failed if failure not in total.failed]
+    chosen = Backend(backend)
+    stores = {name: open_store(cache, name, chosen) for name in chosen_schemes(scheme)}
+    with progress_bar("passages") as advance:
+        done = extract_tables(read_warned(inputs), stores, chosen, workers, cluster, advance)
     result = {
-        "passages": total.passages,
-        "tables": total.tables,
-        "rows": total.rows,
-        "cached": total.cached,
-        "failed": failures(total.failed),
-        "seconds": round(total.seconds, 3),
+        "passages": done.passages,
+        "tables": done.tables,
+        "rows": done.rows,
+        "cached": done.cached,
+        "failed": failures(done.failed),
+        "seconds": round(done.seconds, 3),
     }
 
     def show() -> None:
         stdout.print(
-            f"{total.passages} passages: {total.tables} tables with {total.rows} rows made, {total.cached} in "
-            f"{cache} before, {len(total.failed)} failed; {total.seconds:.1f} s"
+            f"{done.passages} passages: {done.tables} tables with {done.rows} rows made, {done.cached} in "
+            f"{cache} before, {len(done.failed)} failed; {done.seconds:.1f} s"
         )
 
     print_result(as_json, result, show)
-    finish(total.failed)
+    finish(done.failed)

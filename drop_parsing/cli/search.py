@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from drop_parsing.analysis.coverage import SchemeCoverage, analyse
 from drop_parsing.cli.common import (
     DEFAULT_CACHE,
-    Backend,
+    BackendName,
     Cache,
     Cluster,
     Json,
@@ -42,6 +43,7 @@ from drop_parsing.searching import (
     search_passages,
     search_question,
 )
+from extractors.registry import Backend
 from extractors.table import Paragraph
 from grammar.executor import cells_used, execute, texts_of
 
@@ -59,7 +61,7 @@ def search(
     ] = None,
     scheme: Scheme = "syndep",
     cache: Cache = DEFAULT_CACHE,
-    backend: Backend = None,
+    backend: BackendName = None,
     max_size: MaxSize = 2,
     keep: Annotated[int, typer.Option(min=1, help="How many forms of a question to keep or print.")] = 20,
     partial: Annotated[
@@ -80,28 +82,22 @@ def search(
         if inputs or question is None or not answer:
             raise InputError("With --text, give --question and --answer, and no input.")
         asked, gold = mended(question), [mended(span) for span in answer]
-        _search_one(mended(text), asked, gold, one_scheme(scheme), backend, settings, as_json)
+        _search_one(mended(text), asked, gold, one_scheme(scheme), Backend(backend), settings, as_json)
         return
     if not inputs or question is not None or answer:
         raise InputError("Give an input with questions and answers, or --text with --question and --answer.")
     passages, failed = _read(inputs)
-    found = [
-        search_scheme(name, passages, cache, backend, settings, workers, cluster)
-        for name in chosen_schemes(scheme)
-    ]
+    found, more_failed = search_schemes(
+        chosen_schemes(scheme), passages, cache, Backend(backend), settings, workers, cluster
+    )
+    failed += more_failed
     if report is not None:
-        write_page(
-            report,
-            [coverage for coverage, _ in found],
-            ", ".join(inputs),
-            shlex.join(["drop-parsing", *sys.argv[1:]]),
-        )
+        write_page(report, found, ", ".join(inputs), shlex.join(["drop-parsing", *sys.argv[1:]]))
         stderr.print(f"report: {report}")
-    failed += [failure for _, failures in found for failure in failures]
-    results = {coverage.scheme: summary(coverage, max_size) for coverage, _ in found}
+    results = {coverage.scheme: summary(coverage, max_size) for coverage in found}
     result: dict[str, Any] = results.get(scheme, {"schemes": results})
     result["failed"] = failures(failed)
-    print_result(as_json, result, lambda: print_coverage([coverage for coverage, _ in found]))
+    print_result(as_json, result, lambda: print_coverage(found))
     finish(failed)
 
 
@@ -120,23 +116,27 @@ def _read(inputs: list[str]) -> tuple[list[Passage], list[Failed]]:
     return passages, failed
 
 
-def search_scheme(
-    scheme: str,
+def search_schemes(
+    schemes: Sequence[str],
     passages: list[Passage],
     cache: Path,
-    backend: str | None,
+    backend: Backend,
     settings: SearchSettings,
     workers: int,
     cluster: str | None,
-) -> tuple[SchemeCoverage, list[Failed]]:
-    """Tables, forms and their analysis under one scheme, with what failed."""
-    tables = open_store(cache, scheme, backend)
-    with progress_bar(f"{scheme} tables", len(passages)) as advance:
-        extraction = extract_tables(passages, tables, scheme, backend, workers, cluster, advance)
-    forms = open_forms(cache, scheme, settings)
-    with progress_bar(f"{scheme} questions", sum(len(p.questions) for p in passages)) as advance:
-        report = search_passages(passages, tables, forms, settings, workers, cluster, advance)
-    return analyse(scheme, passages, tables, report), extraction.failed + report.failed
+) -> tuple[list[SchemeCoverage], list[Failed]]:
+    """Tables, forms and their analysis under each scheme, with what failed."""
+    stores = {scheme: open_store(cache, scheme, backend) for scheme in schemes}
+    with progress_bar("tables", len(passages)) as advance:
+        failed = extract_tables(passages, stores, backend, workers, cluster, advance).failed
+    found = []
+    for scheme, tables in stores.items():
+        forms = open_forms(cache, scheme, settings)
+        with progress_bar(f"{scheme} questions", sum(len(p.questions) for p in passages)) as advance:
+            report = search_passages(passages, tables, forms, settings, workers, cluster, advance)
+        failed += report.failed
+        found.append(analyse(scheme, passages, tables, report))
+    return found, failed
 
 
 def summary(coverage: SchemeCoverage, max_size: int) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def _search_one(
     question: str,
     answer: list[str],
     scheme: str,
-    backend: str | None,
+    backend: Backend,
     settings: SearchSettings,
     as_json: bool,
 ) -> None:

@@ -6,7 +6,7 @@ import typer
 from rich.table import Table as Grid
 
 from drop_parsing.cli.common import (
-    Backend,
+    BackendName,
     Json,
     PassageId,
     Scheme,
@@ -18,6 +18,7 @@ from drop_parsing.cli.common import (
 )
 from drop_parsing.extraction import extractor_of
 from extractors.export import table_to_json
+from extractors.registry import Backend
 from extractors.table import Argument, Paragraph, Table
 from extractors.values import format_date, format_number
 
@@ -27,7 +28,7 @@ def show(
     passage: PassageId = None,
     text: Text = None,
     scheme: Scheme = "all",
-    backend: Backend = None,
+    backend: BackendName = None,
     as_json: Json = False,
 ) -> None:
     """Print the tables of one paragraph.
@@ -36,7 +37,7 @@ def show(
     """
     chosen = one_passage(inputs or [], passage, text)
     paragraph = Paragraph(chosen.id, chosen.text)
-    tables = [extractor_of(name, backend).extract(paragraph) for name in chosen_schemes(scheme)]
+    tables = [extractor_of(name, Backend(backend)).extract(paragraph) for name in chosen_schemes(scheme)]
 
     def show_tables() -> None:
         for table in tables:

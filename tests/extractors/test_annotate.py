@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from extractors import annotate as module
-from extractors.annotate import Annotation, PipelineError, annotate, load_pipeline
+from extractors.annotate import Annotation, PipelineError, SpacyAnnotator, load_pipeline
 from extractors.table import Paragraph
 from extractors.values import Date, Number
 
@@ -27,7 +27,7 @@ def nlp() -> Language:
 
 
 def one(nlp: Language, text: str) -> Annotation:
-    (annotation,) = annotate(nlp, [Paragraph("p", text)])
+    (annotation,) = SpacyAnnotator(nlp).annotate([Paragraph("p", text)])
     return annotation
 
 
@@ -116,7 +116,7 @@ def test_a_batch_changes_nothing(nlp: Language) -> None:
     for seed in (0, 1):
         stream = [short, *others]
         random.Random(seed).shuffle(stream)
-        found = list(annotate(nlp, stream))
+        found = list(SpacyAnnotator(nlp).annotate(stream))
         assert [a.paragraph for a in found] == stream
         beside = found[stream.index(short)]
         assert (beside.heads, beside.dependencies, beside.lemmas, beside.entities) == (
@@ -131,7 +131,7 @@ def test_a_long_unpunctuated_paragraph_among_short_ones(nlp: Language) -> None:
     long = Paragraph("long", " ".join(f"mill {i} ground corn" for i in range(300)))
     stream = [Paragraph(str(i), f"Boat {i} sank.") for i in range(49)]
     stream.insert(20, long)
-    found = list(annotate(nlp, stream))
+    found = list(SpacyAnnotator(nlp).annotate(stream))
     assert [a.paragraph for a in found] == stream
     assert len(found[20].words) == 1200
 
@@ -147,7 +147,9 @@ def test_batches_are_bounded_by_characters(nlp: Language, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(type(nlp), "pipe", spy)
     texts = ["Hull had ships. " * n for n in (1, 300, 1, 1, 200, 40, 40, 40)]
-    assert len(list(annotate(nlp, [Paragraph(str(i), t) for i, t in enumerate(texts)]))) == len(texts)
+    assert len(
+        list(SpacyAnnotator(nlp).annotate([Paragraph(str(i), t) for i, t in enumerate(texts)]))
+    ) == len(texts)
     assert len(sizes) > 1
     assert max(sizes) <= 5_000
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extractors.registry import make_extractor
+from extractors.registry import Backend, make_extractor
 from extractors.syndep import CLAUSE
 from extractors.table import Argument, Paragraph, Row, Table, text_hash
 from extractors.values import Date, Number
@@ -261,7 +261,7 @@ def test_every_cell_and_phrase_is_a_slice_of_any_text(text: str) -> None:
 )
 def test_unknown_names_are_one_sentence(scheme: str, backend: str | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        make_extractor(scheme, backend)
+        make_extractor(scheme, Backend(backend))
 
 
 def test_an_extractor_is_made_once_and_names_its_model() -> None:

@@ -2,9 +2,10 @@
 
 import pytest
 
-from extractors import syndep
 from extractors.annotate import Annotation
-from extractors.table import Paragraph
+from extractors.dependencies import collapsed_tree
+from extractors.syndep import CLAUSE, SynDep
+from extractors.table import Paragraph, Row
 
 # One token a line: word, lemma, universal and Penn part of speech, head, universal label, ClearNLP label,
 # and the head in ClearNLP's tree where it differs.
@@ -80,6 +81,11 @@ def annotation(lines: str, universal: bool) -> Annotation:
     )
 
 
+def rows(lines: str, universal: bool) -> list[Row]:
+    parse = annotation(lines, universal)
+    return SynDep().rows(parse, collapsed_tree(parse))
+
+
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
@@ -93,14 +99,14 @@ def annotation(lines: str, universal: bool) -> Annotation:
     ],
 )
 def test_both_schemes_give_the_same_rows(lines: str, expected: dict[str, str]) -> None:
-    rows = [syndep.rows_of(annotation(lines, universal)) for universal in (True, False)]
-    assert rows[0] == rows[1]
-    first = {relation: cell.text for relation, cell in rows[0][0].cells() if relation != syndep.CLAUSE}
+    both = [rows(lines, universal) for universal in (True, False)]
+    assert both[0] == both[1]
+    first = {relation: cell.text for relation, cell in both[0][0].cells() if relation != CLAUSE}
     assert first == expected
 
 
 def test_a_fixed_preposition_names_its_relation() -> None:
-    row = syndep.rows_of(annotation(OBJECTS, universal=True))[1]
+    row = rows(OBJECTS, universal=True)[1]
     assert row.predicate.text == "did n't sell"
     assert [cell.text for cell in row.cell("obl:because_of")] == ["rain"]
     assert [cell.text for cell in row.cell("nsubj")] == ["Hale"]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from drop_parsing.extraction import open_store
+from extractors.registry import Backend
 from extractors.table import text_hash
 
 Write = Callable[[str, Any], Path]
@@ -63,7 +64,7 @@ def test_one_bad_item_loses_nothing_else(run: Callable[..., Any], write: Write, 
     assert "p3" in done.err
     again = run("extract", path, "--json")
     assert (again.code, again.json["cached"]) == (1, 2)
-    store = open_store(tmp_path / "data_cache", "syndep", None)
+    store = open_store(tmp_path / "data_cache", "syndep", Backend())
     table = store.get(text_hash("The crew rowed home."))
     assert table is not None
     assert [row.predicate.text for row in table.rows] == ["rowed"]
@@ -78,7 +79,7 @@ def test_batch_and_order_change_nothing(run: Callable[..., Any], write: Write, t
     for name, texts in orders.items():
         path = write(f"{name}.jsonl", lines(texts))
         assert run("extract", path, "--cache", name).code == 0
-        tables.append(open_store(tmp_path / name, "syndep", None).get(text_hash(short), "p"))
+        tables.append(open_store(tmp_path / name, "syndep", Backend()).get(text_hash(short), "p"))
     assert tables[0] is not None
     assert tables[0] == tables[1] == tables[2]
 
