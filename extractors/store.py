@@ -246,6 +246,7 @@ _ROW = pa.struct(
         ("predicate", _ARGUMENT),
         ("sentence", pa.int64()),
         ("arguments", pa.map_(pa.string(), pa.list_(_ARGUMENT))),
+        ("confidence", pa.float64()),
     ]
 )
 _LOST = pa.struct(
@@ -376,7 +377,7 @@ def from_record(row: Mapping[str, Any]) -> Table:
 
 def _row(row: Mapping[str, Any]) -> Row:
     arguments = {unescape(name): tuple(map(_argument, cell)) for name, cell in row["arguments"]}
-    return Row(_argument(row["predicate"]), row["sentence"], arguments)
+    return Row(_argument(row["predicate"]), row["sentence"], arguments, row["confidence"])
 
 
 def _argument(value: Mapping[str, Any]) -> Argument:

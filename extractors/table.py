@@ -57,11 +57,13 @@ class Row:
     """One predicate with its arguments. ``sentence`` counts sentences of the paragraph from 0.
 
     A relation may hold several arguments ("in Paris in 1900" is twice ``obl:in``): none is dropped.
+    ``confidence``, between 0 and 1, is how sure a scheme that can tell is of the row.
     """
 
     predicate: Argument
     sentence: int
     arguments: Mapping[str, tuple[Argument, ...]]
+    confidence: float = 1.0
 
     def cell(self, relation: str) -> tuple[Argument, ...]:
         """The arguments under ``relation``, in text order; empty where the row has none."""
