@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from extractors import universal
 from extractors.annotate import Annotation
-from extractors.repairs import repair
+from extractors.repairs import FINITE, VERBAL, repair
 from extractors.values import Date, Number
 
 #: ClearNLP label (spaCy's English pipelines) -> relation. What is not listed is ``dep``.
@@ -109,6 +109,7 @@ def collapsed_tree(annotation: Annotation) -> Tree:
             "mark" if label == "aux" and tag == "TO" else RELATIONS.get(label, "dep")
             for label, tag in zip(annotation.dependencies, annotation.tags, strict=True)
         ]
+        _raise_objects(annotation, heads, relations)
         _collapse_prepositions(annotation, heads, relations)
     _mark_existentials(annotation, heads, relations)
     _mark_juxtaposed(annotation, heads, relations)
@@ -180,6 +181,25 @@ def _collapse_prepositions(annotation: Annotation, heads: list[int], relations: 
         for k in objects:
             heads[k] = head
             relations[k] = relation
+
+
+def _raise_objects(annotation: Annotation, heads: list[int], relations: list[str]) -> None:
+    """In "made it feel good" and "want him to go", "it" and "him" are the object of the first verb, which the
+    open clause shares: ClearNLP has a small clause with a subject of its own there."""
+    children = _children(heads)
+    for i, relation in enumerate(relations):
+        verb = heads[i]
+        if relation != "ccomp" or verb > i or annotation.pos[verb] not in VERBAL:
+            continue
+        subjects = [k for k in children[i] if relations[k] in {"nsubj", "nsubj:pass"} and verb < k < i]
+        marks = [k for k in children[i] if relations[k] == "mark" and annotation.tags[k] != "TO"]
+        finite = {
+            annotation.tags[i],
+            *(annotation.tags[k] for k in children[i] if relations[k] == "aux"),
+        } & FINITE
+        if len(subjects) == 1 and not marks and not finite:
+            heads[subjects[0]], relations[subjects[0]] = verb, "obj"
+            relations[i] = "xcomp"
 
 
 def _mark_existentials(annotation: Annotation, heads: Sequence[int], relations: list[str]) -> None:

@@ -13,6 +13,9 @@ from extractors.values import Date, Number
 
 VERBAL = frozenset({"VERB", "AUX"})
 
+#: Penn tags of verbs with a tense.
+FINITE = frozenset({"VBD", "VBP", "VBZ", "MD"})
+
 #: So many items make a list of shares.
 _MIN_ITEMS = 3
 _PERCENT = frozenset({"%", "percent"})
@@ -70,7 +73,7 @@ def _share_lists(annotation: Annotation) -> Iterator[list[tuple[int, int, int]]]
 
 def _is_clause(tags: Sequence[str]) -> bool:
     """Whether there is a finite verb outside a relative clause."""
-    finite = [i for i, tag in enumerate(tags) if tag in {"VBD", "VBP", "VBZ", "MD"}]
+    finite = [i for i, tag in enumerate(tags) if tag in FINITE]
     return bool(finite) and not any(tag in {"WP", "WDT"} for tag in tags[: finite[0]])
 
 

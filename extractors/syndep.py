@@ -45,7 +45,7 @@ class SynDep:
 
     name = "syndep"
     maker = ""
-    version = "1"  # Changes whenever the rules can give another table for the same parse.
+    version = "2"  # Changes whenever the rules can give another table for the same parse.
 
     def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
         return _Clauses(annotation, tree).rows()

@@ -4,7 +4,7 @@ Names are kept. What changes: a copula becomes the head of its clause, the last 
 of the name, and a preposition joins the relation of its object.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from extractors.annotate import Annotation
 
@@ -57,28 +57,29 @@ def convert(annotation: Annotation, heads: list[int], prepositions: frozenset[st
     for i, relation in enumerate(relations):
         if relation == "advmod" and annotation.lemmas[i] in {"not", "n't"}:
             relations[i] = "neg"
-    _name_prepositions(annotation, heads, relations, prepositions)
+    names = _prepositions(annotation, heads, relations)
+    passive = {heads[i] for i, label in enumerate(annotation.dependencies) if label == "aux:pass"}
+    for i, name in names.items():
+        if relations[i] == "obl" and name == "by" and heads[i] in passive:
+            relations[i] = "obl:agent"
+        elif relations[i] in {"obl", "nmod"} and name in prepositions:
+            relations[i] += f":{name}"
     _end_flat_names(heads, relations)
-    _raise_copulas(heads, relations)
+    # In "the ship is in Hull", Hull is no attribute.
+    oblique = {i: f"obl:{name}" if name in prepositions else "obl" for i, name in names.items()}
+    _raise_copulas(heads, relations, oblique)
     return relations
 
 
-def _name_prepositions(
-    annotation: Annotation, heads: Sequence[int], relations: list[str], prepositions: frozenset[str]
-) -> None:
+def _prepositions(annotation: Annotation, heads: Sequence[int], relations: Sequence[str]) -> dict[int, str]:
+    """The preposition of each token that has one."""
     words: dict[int, list[str]] = {}
     for i, relation in enumerate(relations):
         if relation == "case" and annotation.pos[i] != "PART":
             # The words of a fixed expression ("because of") hang on its first one.
             top = heads[i] if relations[heads[i]] != "case" else heads[heads[i]]
             words.setdefault(top, []).append(annotation.words[i].lower())
-    passive = {heads[i] for i, label in enumerate(annotation.dependencies) if label == "aux:pass"}
-    for i, parts in words.items():
-        name = "_".join(parts)
-        if relations[i] == "obl" and name == "by" and heads[i] in passive:
-            relations[i] = "obl:agent"
-        elif relations[i] in {"obl", "nmod"} and name in prepositions:
-            relations[i] += f":{name}"
+    return {i: "_".join(parts) for i, parts in words.items()}
 
 
 def _end_flat_names(heads: list[int], relations: list[str]) -> None:
@@ -95,7 +96,7 @@ def _end_flat_names(heads: list[int], relations: list[str]) -> None:
             relations[i] = "compound"
 
 
-def _raise_copulas(heads: list[int], relations: list[str]) -> None:
+def _raise_copulas(heads: list[int], relations: list[str], oblique: Mapping[int, str]) -> None:
     """In "the wall is thick" the copula becomes the head, and the subject and what else modifies the whole
     clause hang on it; its complement keeps its own modifiers."""
     clauses = {heads[i] for i, relation in enumerate(relations) if relation in {"cop", "nsubj", "nsubj:pass"}}
@@ -104,7 +105,7 @@ def _raise_copulas(heads: list[int], relations: list[str]) -> None:
             continue
         complement = heads[copula]
         _swap(complement, copula, heads, relations)
-        relations[complement] = "attr"
+        relations[complement] = oblique.get(complement, "attr")
         for i, head in enumerate(heads):
             before = i < copula and relations[i].startswith(("advmod", "obl"))
             beside = relations[i] == "conj" and i in clauses

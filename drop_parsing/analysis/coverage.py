@@ -47,7 +47,7 @@ def analyse(
     return SchemeCoverage(
         scheme,
         report,
-        retention(pairs),
+        retention((passage, [table]) for passage, table in pairs),
         tuple(_examples(_spread(covered, examples), held, report)),
         tuple(_spread(uncovered, examples)),
     )

@@ -6,7 +6,7 @@ the needed information in 25% of its best tables.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from drop_parsing.data.metric import normalise
@@ -63,13 +63,13 @@ class Retention:
     spans: Share
 
 
-def retention(passages: Iterable[tuple[Passage, Table]]) -> Retention:
-    """Measure the first reference of every question against the table of its passage."""
+def retention(passages: Iterable[tuple[Passage, Sequence[Table]]]) -> Retention:
+    """Measure the first reference of every question against the tables of its passage, taken together."""
     result = Retention(Share(), Share())
-    for passage, table in passages:
+    for passage, tables in passages:
         written = numbers_written(passage.text)
-        held = numbers_held(table)
-        cells = sorted({(cell.start, cell.end) for row in table.rows for _, cell in row.cells()})
+        held = set().union(*map(numbers_held, tables))
+        cells = sorted({(c.start, c.end) for table in tables for row in table.rows for _, c in row.cells()})
         for question in passage.questions:
             for answer in question.references[:1]:
                 _count(answer, passage.text, written, held, cells, result)

@@ -45,16 +45,25 @@ def test_where_a_span_stands(span: str, places: list[tuple[int, int]]) -> None:
 
 def test_what_stands_in_the_paragraph_counts_and_what_the_table_lost_is_missed() -> None:
     asked = passage(Answer(number="70"), Answer(number="71"), Answer(spans=("Hull City", "Leeds")))
-    whole = retention([(asked, table_of(TEXT))])
+    whole = retention([(asked, [table_of(TEXT)])])
     assert (whole.numbers.kept, whole.numbers.total) == (1, 1)
     assert (whole.spans.kept, whole.spans.total) == (1, 1)
-    half = retention([(asked, table_of(TEXT.split(".")[1]))])
+    half = retention([(asked, [table_of(TEXT.split(".")[1])])])
     assert (half.numbers.kept, half.numbers.total) == (0, 1)
+
+
+def test_tables_are_measured_together() -> None:
+    asked = passage(Answer(number="70"), Answer(spans=("Hull City",)))
+    halves = [table_of(f"{half}.") for half in TEXT.split(".")[:2]]
+    apart = [retention([(asked, [half])]).numbers.kept for half in halves]
+    together = retention([(asked, halves)])
+    assert apart == [1, 0]
+    assert (together.numbers.kept, together.numbers.total) == (1, 1)
 
 
 def test_retention_on_real_paragraphs(shared_data: Path) -> None:
     passages, _ = read_all([shared_data / "drop" / "dev.json"])
     tables = make_extractor("syndep").pipe(Paragraph(p.id, p.text) for p in passages)
-    kept = retention(zip(passages, tables, strict=True))
+    kept = retention((p, [table]) for p, table in zip(passages, tables, strict=True))
     assert kept.numbers.percent >= 97
     assert kept.spans.percent >= 95

@@ -54,6 +54,22 @@ for for ADP IN 6 case prep 4
 females female NOUN NNS 4 nmod pobj 5
 . . PUNCT . 2 punct punct
 """
+OBJECT_CONTROL = """
+Rain rain NOUN NN 2 nsubj nsubj
+made make VERB VBD 0 ROOT ROOT
+him he PRON PRP 2 obj nsubj 4
+sell sell VERB VB 2 xcomp ccomp
+the the DET DT 6 det det
+ferry ferry NOUN NN 4 obj dobj
+. . PUNCT . 2 punct punct
+"""
+PLACE = """
+Hale Hale PROPN NNP 4 nsubj nsubj 2
+is be AUX VBZ 4 cop ROOT 2
+in in ADP IN 4 case prep 2
+Hull Hull PROPN NNP 0 ROOT pobj 3
+. . PUNCT . 4 punct punct 2
+"""
 
 
 def annotation(lines: str, universal: bool) -> Annotation:
@@ -96,6 +112,8 @@ def rows(lines: str, universal: bool) -> list[Row]:
         ),
         (OBJECTS, {"verb": "gave up", "nsubj": "Hale", "obj": "the ferry"}),
         (EXISTENTIAL, {"verb": "were", "nsubj": "96 males for females"}),
+        (OBJECT_CONTROL, {"verb": "made", "nsubj": "Rain", "obj": "him", "xcomp": "sell the ferry"}),
+        (PLACE, {"verb": "is", "nsubj": "Hale", "obl:in": "Hull"}),
     ],
 )
 def test_both_schemes_give_the_same_rows(lines: str, expected: dict[str, str]) -> None:
