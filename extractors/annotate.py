@@ -7,8 +7,8 @@ each token once and no whitespace, so spacing never changes a parse.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
@@ -59,6 +59,7 @@ OPENERS = frozenset({
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _GLUED_RANGE = re.compile(r"(?<=\d)[\u2012-\u2014\u2212](?=\d)")
+_WORD = re.compile("[^ ]+")
 _INITIAL = re.compile(r"[A-Z]\.")
 # Where a long text may be cut, the best kind of place first.
 _CUTS = tuple(re.compile(p) for p in (r"\n\s*\n", r"[.!?][\"”')\]]*\s+(?=[\"“'(]?[A-Z0-9])", r"\s+"))
@@ -75,6 +76,7 @@ class Annotation:
     ``starts`` and ``ends`` are character offsets into the paragraph; ``heads`` holds token indices, a root
     being its own head; ``dependencies`` are the parser's own labels, ``pos`` universal and ``tags`` Penn
     tags; ``lemmas`` are lower case. ``sentences`` are half-open token ranges that cover every token.
+    ``antecedents`` says which entity a pronoun stands for, by token, where coreference was asked for.
     """
 
     paragraph: Paragraph
@@ -90,6 +92,7 @@ class Annotation:
     entities: Sequence[Span]
     numbers: Sequence[Number]
     dates: Sequence[Date]
+    antecedents: Mapping[int, Span] = field(default_factory=dict)
 
 
 class Annotator(Protocol):
@@ -144,6 +147,17 @@ class SpacyAnnotator:
                 if chunk.last:
                     yield _join(chunk, parts)
                     parts = []
+
+    def annotate_words(self, sentences: Iterable[Sequence[str]]) -> Iterator[Annotation]:
+        """Annotate sentences whose words are given, as a treebank gives them: each is a paragraph of one
+        sentence, its words joined by single spaces. No word may be empty or hold whitespace."""
+        nlp = self._nlp
+        for batch in _batches(_sentence_chunk(words) for words in sentences):
+            with nlp.memory_zone():
+                documents = nlp.pipe([_given_document(nlp, chunk) for chunk in batch])
+                done = [_part(chunk, doc) for chunk, doc in zip(batch, documents, strict=True)]
+            for chunk, part in zip(batch, done, strict=True):
+                yield _join(chunk, [part])
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +227,21 @@ def _document(nlp: Language, chunk: _Chunk) -> Doc:
         boundary = False if inside[i] else _boundary(words, i, gap)
         if boundary is not None:
             doc[i].is_sent_start = boundary
+    return doc
+
+
+def _sentence_chunk(words: Sequence[str]) -> _Chunk:
+    text = " ".join(words)
+    return _Chunk(Paragraph("", text), *find_values(text), start=0, end=len(text), last=True)
+
+
+def _given_document(nlp: Language, chunk: _Chunk) -> Doc:
+    """The tokens of a chunk whose words are what stands between its spaces: one sentence."""
+    text = chunk.paragraph.text
+    spans = [match.span() for match in _WORD.finditer(text)]
+    words = [text[start:end] for start, end in spans]
+    doc = Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
+    doc.user_data["spans"] = spans
     return doc
 
 

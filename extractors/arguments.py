@@ -94,9 +94,16 @@ class ArgumentBuilder:
             head=annotation.lemmas[head],
             numbers=_within(annotation.numbers, self._number_starts, start, end),
             dates=_within(annotation.dates, self._date_starts, start, end),
-            entities=_within(annotation.entities, self._entity_starts, start, end),
+            entities=self._entities(first, last, start, end),
             phrases=self._spans(first, last, phrases),
         )
+
+    def _entities(self, first: int, last: int, start: int, end: int) -> tuple[Span, ...]:
+        """The entities inside the cell, and those outside it that pronouns inside it stand for."""
+        inside = _within(self._annotation.entities, self._entity_starts, start, end)
+        antecedents = self._annotation.antecedents
+        meant = {antecedents[i] for i in range(first, last + 1) if i in antecedents} if antecedents else ()
+        return tuple(sorted({*inside, *meant}, key=lambda span: span.start)) if meant else inside
 
     def _clause_of_each_token(self) -> list[int]:
         """The nearest clause head at or above each token."""

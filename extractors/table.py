@@ -38,7 +38,8 @@ class Argument:
     """One cell entry: a contiguous stretch of the paragraph and what was found in it.
 
     ``lemmas`` has one lower-case lemma a token; ``head`` is the lemma of the syntactic head;
-    ``numbers``, ``dates``, ``entities`` and ``phrases`` lie inside ``[start, end)``, in text order.
+    ``numbers``, ``dates``, ``entities`` and ``phrases`` lie inside ``[start, end)``, in text order. With
+    coreference, ``entities`` also has those that the cell's pronouns stand for, at their own places outside it.
     """
 
     text: str

@@ -10,7 +10,7 @@ from extractors.annotate import Annotation
 
 # Labels that ClearNLP does not have.
 _MARKERS = frozenset(
-    {"obj", "obl", "nmod:poss", "nsubj:pass", "aux:pass", "cop", "flat", "fixed", "compound:prt"}
+    {"root", "obj", "obl", "nmod:poss", "nsubj:pass", "aux:pass", "cop", "flat", "fixed", "compound:prt"}
 )
 
 #: Label -> relation where they differ.

@@ -43,9 +43,14 @@ def test_imports_go_down_only(floor: str) -> None:
 
 
 @pytest.mark.parametrize("floor", FLOORS[:2])
-@pytest.mark.parametrize("package", ["torch", "pickle"])
-def test_lower_floors_import_neither_torch_nor_pickle(floor: str, package: str) -> None:
-    assert [pair for pair in imports_of(floor) if pair[1] == package] == []
+def test_lower_floors_import_neither_torch_nor_pickle(floor: str) -> None:
+    """But for the backends, each behind an extra, which run the models of others."""
+    found = [
+        (file, package)
+        for file, package in imports_of(floor)
+        if package == "pickle" or (package == "torch" and "backends" not in Path(file).parts)
+    ]
+    assert found == []
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,21 @@ from rich.table import Table as Grid
 
 from drop_parsing.cli.common import (
     BackendName,
+    Coref,
     Json,
     PassageId,
     Scheme,
     Text,
+    TrustArchive,
     chosen_schemes,
     one_passage,
     print_result,
     stdout,
+    tagged_table,
 )
 from drop_parsing.extraction import extractor_of
 from extractors.export import table_to_json
+from extractors.extractor import extract_together
 from extractors.registry import Backend
 from extractors.table import Argument, Paragraph, Table
 from extractors.values import format_date, format_number
@@ -29,15 +33,27 @@ def show(
     text: Text = None,
     scheme: Scheme = "all",
     backend: BackendName = None,
+    trust_archive: TrustArchive = False,
+    coref: Coref = None,
     as_json: Json = False,
 ) -> None:
-    """Print the tables of one paragraph.
+    """Print the tables of one paragraph; INPUT may be a .tagged file as well.
 
     Example: `drop-parsing show --text "Ada and Bram toured Norway, Malta and Ural."`
     """
-    chosen = one_passage(inputs or [], passage, text)
-    paragraph = Paragraph(chosen.id, chosen.text)
-    tables = [extractor_of(name, Backend(backend)).extract(paragraph) for name in chosen_schemes(scheme)]
+    given = tagged_table(inputs or [], passage, text)
+    if given is not None:
+        tables = [given]
+    else:
+        chosen = one_passage(inputs or [], passage, text)
+        paragraph = Paragraph(chosen.id, chosen.text)
+        made_by = Backend(backend, trust_archive, coref)
+        extractors = {name: extractor_of(name, made_by) for name in chosen_schemes(scheme)}
+        (made,) = extract_together(extractors, [paragraph])
+        for outcome in made.values():
+            if isinstance(outcome, Exception):
+                raise outcome
+        tables = [outcome for outcome in made.values() if isinstance(outcome, Table)]
 
     def show_tables() -> None:
         for table in tables:

@@ -16,7 +16,7 @@ import json, socket
 def refuse(*arguments):
     raise AssertionError("the network was asked")
 socket.socket.connect = socket.getaddrinfo = refuse
-import drop_parsing.allennlp_bridge.shim
+import extractors.backends.allennlp_shim
 """
 
 
@@ -81,7 +81,7 @@ def test_without_allennlp_the_shim_does_nothing() -> None:
     code = """
 import sys
 sys.modules["allennlp"] = None  # what find_spec() takes for an absent package
-import drop_parsing.allennlp_bridge.shim
+import extractors.backends.allennlp_shim
 print({"torch", "transformers", "nltk", "huggingface_hub", "fairscale", "torchvision"} & set(sys.modules))
 """
     finished = run(code)

@@ -67,6 +67,20 @@ def _restore_transformers() -> None:
         transformers.AdamW = AdamW  # type: ignore[attr-defined]
 
 
+def _restore_wordpieces() -> None:
+    """``BertTokenizer.wordpiece_tokenizer``, gone from transformers: the pieces of one word, as it stands."""
+    from transformers.models.bert.tokenization_bert import BertTokenizer
+
+    class WordPieces:
+        def __init__(self, tokenizer: Any) -> None:
+            self._model = tokenizer.backend_tokenizer.model
+
+        def tokenize(self, word: str) -> list[str]:
+            return [piece.value for piece in self._model.tokenize(word)]
+
+    BertTokenizer.wordpiece_tokenizer = property(WordPieces)  # type: ignore[attr-defined]
+
+
 def _restore_plateau_keyword() -> None:
     """``ReduceLROnPlateau(verbose=)``, gone from torch: the keyword is taken and ignored."""
     from torch.optim.lr_scheduler import ReduceLROnPlateau
@@ -92,6 +106,7 @@ if find_spec("allennlp") is not None:
 
     _add_empty_classes(huggingface_hub, ("HfFolder", "Repository"))
     _restore_transformers()
+    _restore_wordpieces()
     _restore_plateau_keyword()
     _silence_nltk()
     _add_stand_ins()
