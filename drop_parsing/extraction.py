@@ -1,24 +1,30 @@
 """Tables for a stream of passages: extracted where the cache has none, and kept there."""
 
+import json
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
-from pathlib import Path
+from itertools import groupby, islice
+from operator import itemgetter
 
 from drop_parsing.data.types import Fault, Passage
 from drop_parsing.errors import InputError
 from extractors.extractor import Extractor, extract_together
-from extractors.jobs import Failure, batched_by_cost, failure_of, run_jobs
+from extractors.jobs import Failure, Result, batched_by_cost, failure_of, run_groups
 from extractors.registry import DEFAULT_BACKEND, Backend, make_extractor, make_extractors
+from extractors.remote import Place
 from extractors.store import TableStore
 from extractors.table import Paragraph, Table, text_hash
 
-#: Characters in a batch that one worker takes at a time.
+#: Characters in a batch that one worker takes at a time, and what each paragraph counts for at least.
 BATCH_CHARACTERS = 50_000
-#: Tables in a part of the cache: what a crash can lose.
+LEAST_CHARACTERS = 100
+#: Tables, and characters of their paragraphs, in a part of the cache: what a crash can lose.
 PART_TABLES = 256
+PART_CHARACTERS = 400_000
 
 Progress = Callable[[int], None]
 
@@ -51,7 +57,7 @@ def extractor_of(scheme: str, backend: Backend) -> Extractor:
         raise InputError(str(error)) from error
 
 
-def open_store(cache: Path, scheme: str, backend: Backend) -> TableStore:
+def open_store(cache: Place, scheme: str, backend: Backend) -> TableStore:
     """The table cache of a scheme's extractor. Raises InputError as ``extractor_of`` does."""
     extractor = extractor_of(scheme, backend)
     return TableStore(cache, extractor.scheme, extractor.name, extractor.version)
@@ -64,73 +70,155 @@ def extract_tables(
     workers: int = 0,
     cluster: str | None = None,
     progress: Progress = lambda done: None,
+    part_tables: int = PART_TABLES,
 ) -> Extraction:
     """Extract the tables that the stores, one a scheme, lack of every passage; memory does not grow with the input.
 
     A passage is parsed once for all schemes. Faults of the input and passages that fail are listed; the others
-    are kept, part by part, so that a run that is stopped goes on where it was.
+    are kept, part by part. What makes a part depends on the input alone: a run that was stopped, by whatever,
+    and started again leaves the very parts of one that was not. Where the input cannot be read to its end,
+    what came before is kept and the exception raised then.
     """
     started = time.monotonic()
-    done = Extraction()
-    known = {scheme: store.hashes() for scheme, store in stores.items()}
-    finished: dict[str, list[Table]] = {scheme: [] for scheme in stores}
-    batches = batched_by_cost(_unknown(items, known, done, progress), _cost, BATCH_CHARACTERS)
-    try:
-        for result in run_jobs(partial(_extract, backend), batches, workers, cluster):
-            progress(1)
-            paragraph = result.item.paragraph
-            if isinstance(result.outcome, Failure):
-                done.failed.append(Failed(f"passage {paragraph.id}", result.outcome.reason))
-                continue
-            for scheme, table in result.outcome.items():
-                if isinstance(table, Failure):
-                    done.failed.append(Failed(f"passage {paragraph.id}: {scheme}", table.reason))
-                    continue
-                done.tables += 1
-                done.rows += len(table.rows)
-                finished[scheme].append(table)
-                if len(finished[scheme]) == PART_TABLES:
-                    stores[scheme].add(finished[scheme])
-                    finished[scheme] = []
-    finally:
-        for scheme, tables in finished.items():
-            if tables:
-                stores[scheme].add(tables)
-    done.seconds = time.monotonic() - started
-    return done
+    job = _Job(stores, progress)
+    reading = _Reading(items)
+    least = PART_CHARACTERS // part_tables
+    groups = batched_by_cost(
+        job.passages(reading), lambda placed: max(len(placed[1].text), least), PART_CHARACTERS
+    )
+    wanted = filter(None, map(job.unknown, groups))
+    function = partial(_extract, backend)
+    with closing(
+        run_groups(function, wanted, _cost, BATCH_CHARACTERS, workers, cluster, progress)
+    ) as finished:
+        for results in finished:
+            job.keep(results)
+    if reading.stopped is not None:
+        raise reading.stopped
+    job.done.failed = [failed for _, failed in sorted(job.failed, key=itemgetter(0))]
+    job.done.seconds = time.monotonic() - started
+    return job.done
+
+
+@contextmanager
+def ordered_tables(
+    items: Iterable[Passage | Fault],
+    scheme: str,
+    store: TableStore,
+    backend: Backend = DEFAULT_BACKEND,
+    workers: int = 0,
+    cluster: str | None = None,
+    progress: Progress = lambda done: None,
+) -> Iterator[tuple[Extraction, Iterator[Table]]]:
+    """Extract what the store lacks; then every table that there is, in the order of the passages and under their
+    ids, for as long as the block lasts."""
+    with tempfile.TemporaryFile("w+", encoding="ascii") as spool:
+
+        def noted() -> Iterator[Passage | Fault]:
+            for item in items:
+                if isinstance(item, Passage):
+                    spool.write(json.dumps([item.id, text_hash(item.text)]) + "\n")
+                yield item
+
+        done = extract_tables(noted(), {scheme: store}, backend, workers, cluster, progress)
+        spool.seek(0)
+        yield done, _stored(map(json.loads, spool), store)
+
+
+def _stored(wanted: Iterator[tuple[str, str]], store: TableStore) -> Iterator[Table]:
+    while some := list(islice(wanted, PART_TABLES)):
+        tables = store.get_many(identity for _, identity in some)
+        for id, identity in some:
+            if identity in tables:
+                yield replace(tables[identity], paragraph_id=id)
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A paragraph with the schemes that it has no table of."""
+    """A paragraph, ``place`` in the input, with the schemes that it has no table of."""
 
+    place: int
     paragraph: Paragraph
     schemes: tuple[str, ...]
 
 
 def _cost(wanted: _Wanted) -> int:
-    return len(wanted.paragraph.text)
+    return max(len(wanted.paragraph.text), LEAST_CHARACTERS)
 
 
-def _unknown(
-    items: Iterable[Passage | Fault], known: Mapping[str, set[str]], done: Extraction, progress: Progress
-) -> Iterator[_Wanted]:
-    """The paragraphs to extract, each text once; the others are counted."""
-    for item in items:
-        if isinstance(item, Fault):
-            if not item.kept:
-                done.failed.append(Failed(f"{item.file}: {item.where}", item.message))
-            continue
-        done.passages += 1
-        identity = text_hash(item.text)
-        missing = tuple(scheme for scheme, hashes in known.items() if identity not in hashes)
-        done.cached += len(known) - len(missing)
-        if not missing:
-            progress(1)
-            continue
-        for scheme in missing:
-            known[scheme].add(identity)
-        yield _Wanted(Paragraph(item.id, item.text), missing)
+@dataclass(slots=True)
+class _Reading:
+    """The items up to their end, or up to the exception that ``stopped`` them."""
+
+    items: Iterable[Passage | Fault]
+    stopped: Exception | None = None
+
+    def __iter__(self) -> Iterator[Passage | Fault]:
+        try:
+            yield from self.items
+        except Exception as error:
+            self.stopped = error
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """The tables to make and what was made.
+
+    ``claimed`` are the (scheme, text hash) under way or failed, ``failed`` come with their place in the input.
+    """
+
+    stores: Mapping[str, TableStore]
+    progress: Progress
+    done: Extraction = field(default_factory=Extraction)
+    claimed: set[tuple[str, str]] = field(default_factory=set)
+    failed: list[tuple[int, Failed]] = field(default_factory=list)
+
+    def passages(self, items: Iterable[Passage | Fault]) -> Iterator[tuple[int, Passage]]:
+        """The passages with their places; faults are listed."""
+        for place, item in enumerate(items):
+            if isinstance(item, Passage):
+                self.done.passages += 1
+                yield place, item
+            elif not item.kept:
+                self.failed.append((place, Failed(f"{item.file}: {item.where}", item.message)))
+
+    def unknown(self, group: Sequence[tuple[int, Passage]]) -> list[_Wanted]:
+        """What there is no table of yet, each text once; the rest is counted."""
+        hashes = [text_hash(passage.text) for _, passage in group]
+        missing = {scheme: store.missing(hashes) for scheme, store in self.stores.items()}
+        wanted = []
+        for (place, passage), identity in zip(group, hashes, strict=True):
+            schemes = tuple(
+                scheme
+                for scheme, lacking in missing.items()
+                if identity in lacking and (scheme, identity) not in self.claimed
+            )
+            self.done.cached += len(self.stores) - len(schemes)
+            self.claimed.update((scheme, identity) for scheme in schemes)
+            if schemes:
+                wanted.append(_Wanted(place, Paragraph(passage.id, passage.text), schemes))
+        self.progress(len(group) - len(wanted))
+        return wanted
+
+    def keep(self, results: Sequence[Result[_Wanted, dict[str, Table | Failure]]]) -> None:
+        """Write the tables of one group, a part for each scheme."""
+        made: dict[str, list[Table]] = {scheme: [] for scheme in self.stores}
+        for result in results:
+            item = f"passage {result.item.paragraph.id}"
+            if isinstance(result.outcome, Failure):
+                self.failed.append((result.item.place, Failed(item, result.outcome.reason)))
+                continue
+            for scheme, table in result.outcome.items():
+                if isinstance(table, Failure):
+                    self.failed.append((result.item.place, Failed(f"{item}: {scheme}", table.reason)))
+                else:
+                    made[scheme].append(table)
+        for scheme, tables in made.items():
+            if tables:
+                self.stores[scheme].add(tables)
+                self.claimed.difference_update((scheme, table.hash) for table in tables)
+                self.done.tables += len(tables)
+                self.done.rows += sum(len(table.rows) for table in tables)
 
 
 def _extract(backend: Backend, batch: Sequence[_Wanted]) -> list[dict[str, Table | Failure]]:

@@ -9,12 +9,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from extractors.store import ROW_GROUP, TABLE_SCHEMA, atomic_file, parquet_writer, to_record
+from extractors.records import TABLE_SCHEMA, to_record
+from extractors.remote import Place
+from extractors.store import ROW_GROUP, atomic_file, parquet_writer
 from extractors.table import Argument, Table
 from extractors.tagged import write_tagged
 from extractors.values import Date, Number
@@ -25,10 +26,10 @@ CSV_COLUMNS = (
 )
 
 
-def export(tables: Iterable[Table], format: str, out: Path) -> list[Path]:
+def export(tables: Iterable[Table], format: str, out: Place) -> list[Place]:
     """Write ``tables`` into the folder ``out`` and return the files written.
 
-    - ``parquet``: ``tables.parquet``, the schema of the table cache (``extractors.store.TABLE_SCHEMA``).
+    - ``parquet``: ``tables.parquet``, the schema of the table cache (``extractors.records.TABLE_SCHEMA``).
     - ``jsonl``: ``tables.jsonl``, a ``table_to_json`` a line. Lossless.
     - ``csv``: ``tables.csv``, a cell a line, the predicate's under the relation ``verb``. Several lemmas,
       numbers, dates or entities are joined by ``|``: ``9 m|40 ship``, ``1911-06-03|1914-05``, ``GPE Hull``.
@@ -65,7 +66,7 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
     return ((field.name, getattr(value, field.name)) for field in fields(value))
 
 
-def _write_parquet(tables: Iterable[Table], out: Path) -> list[Path]:
+def _write_parquet(tables: Iterable[Table], out: Place) -> list[Place]:
     path = out / "tables.parquet"
     rest = iter(tables)
     with atomic_file(path) as file, parquet_writer(file, TABLE_SCHEMA) as writer:
@@ -74,7 +75,7 @@ def _write_parquet(tables: Iterable[Table], out: Path) -> list[Path]:
     return [path]
 
 
-def _write_jsonl(tables: Iterable[Table], out: Path) -> list[Path]:
+def _write_jsonl(tables: Iterable[Table], out: Place) -> list[Place]:
     path = out / "tables.jsonl"
     with atomic_file(path) as file:
         for table in tables:
@@ -83,7 +84,7 @@ def _write_jsonl(tables: Iterable[Table], out: Path) -> list[Path]:
     return [path]
 
 
-def _write_csv(tables: Iterable[Table], out: Path) -> list[Path]:
+def _write_csv(tables: Iterable[Table], out: Place) -> list[Place]:
     path = out / "tables.csv"
     with atomic_file(path) as file:
         text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
@@ -139,8 +140,8 @@ def _defused(field: str | int) -> str | int:
     )
 
 
-def _write_tagged(tables: Iterable[Table], out: Path) -> list[Path]:
-    paths: dict[Path, None] = {}
+def _write_tagged(tables: Iterable[Table], out: Place) -> list[Place]:
+    paths: dict[Place, None] = {}
     ids: set[str] = set()
     for table in tables:
         if table.paragraph_id in ids:
@@ -150,7 +151,7 @@ def _write_tagged(tables: Iterable[Table], out: Path) -> list[Path]:
     return list(paths)
 
 
-_WRITERS: dict[str, Callable[[Iterable[Table], Path], list[Path]]] = {
+_WRITERS: dict[str, Callable[[Iterable[Table], Place], list[Place]]] = {
     "parquet": _write_parquet,
     "jsonl": _write_jsonl,
     "csv": _write_csv,

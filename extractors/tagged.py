@@ -2,23 +2,28 @@ r"""The ``.tagged`` form of the original baseline for DROP: one tab-separated fi
 
 A file has a header, then rows numbered -1 that name the columns (``relation:arg0``), then one line a cell.
 Lists inside a field are joined by ``|``; a missing cell has the content ``NULL``. Written fields escape
-backslash, ``|``, tab, line feed and carriage return as ``\\``, ``\p``, ``\t``, ``\n`` and ``\r``.
+backslash, ``|``, tab, line feed and carriage return as ``\\``, ``\p``, ``\t``, ``\n`` and ``\r``, and a cell
+whose text is NULL as ``\NULL``.
 
 What the form cannot hold is lost when a table is written: character offsets, heads, phrases, entity types,
 units, kinds and signs of numbers, what the table lost, and the bounds of several arguments of one relation,
-which are joined by " ; ". Sentence numbers are lost too: the original would take them for a relation.
+which are joined by " ; ". Sentence numbers are lost too: the original would take them for a relation. Nothing
+more is lost when a file is read and written again: the second file is the first.
 """
 
 import hashlib
-import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from math import inf
 from pathlib import Path
 
+from extractors.remote import Place
 from extractors.store import atomic_file
 from extractors.table import PREDICATE, Argument, Row, Span, Table, text_hash
+from extractors.value_types import NumberKind
 from extractors.values import Date, Number, find_values
 
 FIELDS = (
@@ -32,7 +37,9 @@ _PREFIX = "relation:"
 _CARDINALS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_UNESCAPES = {escaped: plain for plain, escaped in _ESCAPES.items()}
+_UNESCAPES = {escaped: plain for plain, escaped in _ESCAPES.items()} | {"\\N": "N"}
+#: How spaCy 2, which made the original's files, writes the lemma of every pronoun.
+_PRONOUN = "-PRON-"
 
 #: The fields of one line by name, as they stand in the file.
 Line = dict[str, str]
@@ -45,37 +52,49 @@ def read_tagged(path: Path, null_cells: bool = False) -> tuple[Table, str]:
     line feed. ``null_cells`` keeps missing cells as arguments with the text "NULL", as the original language
     sees them. Numbers are read as the original reads its number column ("1-yard" is 1, "only six" nothing).
     Dates are those that ``find_values`` finds where the date column points to. An entity that is not in its
-    cell is dropped.
+    cell (the antecedent of a pronoun) is looked for in the other cells, and dropped where it is in none.
 
     Raises:
         ValueError: the file is not in this form; the message names the file and the line.
     """
-    columns, rows = _read_cells(path)
-    pieces: list[str] = []
+    columns, cells = _read_cells(path)
+    rows = {
+        row: {
+            columns[column]: (where, line)
+            for column, (where, line) in sorted(lines.items())
+            if columns[column] == SENTENCE or (line["content"] and (line["content"] != NULL or null_cells))
+        }
+        for row, lines in cells.items()
+    }
+    contents = [
+        [_unescape(line["content"]) for name, (_, line) in row.items() if name != SENTENCE]
+        for row in rows.values()
+    ]
+    text = _text(contents)
     made: list[Row] = []
     position = 0
-    for cells in rows.values():
+    for row in rows.values():
         predicate = Argument("", position, position)
         sentence = 0
         arguments: dict[str, tuple[Argument, ...]] = {}
-        for column, (where, line) in sorted(cells.items()):
-            name = columns[column]
+        for name, (where, line) in row.items():
             content = _unescape(line["content"])
             if name == SENTENCE:
                 sentence = _integer(content, where)
-            elif content not in ("", NULL) or null_cells:
-                argument = _read_argument(content, position, line)
-                pieces.append(content + " ")
-                position += len(content) + 1
-                if name == PREDICATE:
-                    predicate = argument
-                else:
-                    arguments[name] = (argument,)
-        if pieces:
-            pieces[-1] = pieces[-1][:-1] + "\n"
+                continue
+            argument = _read_argument(content, position, line, text)
+            position += len(content) + 1
+            if name == PREDICATE:
+                predicate = argument
+            else:
+                arguments[name] = (argument,)
         made.append(Row(predicate, sentence, arguments))
-    text = "".join(pieces)[:-1]
     return Table(path.stem, text_hash(text), "tagged", "tagged", "1", tuple(made)), text
+
+
+def _text(contents: Sequence[Sequence[str]]) -> str:
+    """The text that stands for the paragraph, from the contents of the cells row by row."""
+    return "\n".join(" ".join(filter(None, row)) for row in contents if any(row))
 
 
 def _read_cells(path: Path) -> tuple[dict[int, str], dict[int, dict[int, tuple[str, Line]]]]:
@@ -125,7 +144,7 @@ def _integer(text: str, where: str) -> int:
         raise ValueError(f"{where}: a whole number is expected in place of {text!r}.") from None
 
 
-def _read_argument(content: str, start: int, line: Line) -> Argument:
+def _read_argument(content: str, start: int, line: Line, text: str) -> Argument:
     return Argument(
         content,
         start,
@@ -133,12 +152,15 @@ def _read_argument(content: str, start: int, line: Line) -> Argument:
         tuple(lemma.lower() for lemma in _split(line["lemmaTokens"])),
         numbers=tuple(_read_numbers(content, start, _split(line["number"]))),
         dates=tuple(_read_dates(content, start, _split(line["date"]))),
-        entities=tuple(
-            Span(entity, start + found, start + found + len(entity), "")
-            for entity, found in _places(content, _split(line["nerValues"]))
-            if found >= 0
-        ),
+        entities=tuple(_read_entities(content, start, _split(line["nerValues"]), text)),
     )
+
+
+def _read_entities(content: str, start: int, pieces: Sequence[str], text: str) -> Iterator[Span]:
+    for piece, found in _places(content, pieces):
+        place = start + found if found >= 0 else text.find(piece)
+        if place >= 0:
+            yield Span(piece, place, place + len(piece), "")
 
 
 def _places(content: str, pieces: Sequence[str]) -> Iterator[tuple[str, int]]:
@@ -157,35 +179,40 @@ def _read_numbers(content: str, start: int, pieces: Sequence[str]) -> Iterator[N
     """The numbers of a cell; one whose piece is not in the cell's text spans the cell."""
     for piece, found in _places(content, pieces):
         at = (start + found, start + found + len(piece)) if found >= 0 else (start, start + len(content))
-        if piece in _ORDINALS:
-            yield Number(_ORDINALS.index(piece) + 1.0, *at, kind="ordinal")
-        elif piece in _CARDINALS:
-            yield Number(float(_CARDINALS.index(piece)), *at)
-        else:
-            for part in re.sub("[A-Za-z,]", "", piece).split("-"):
-                try:
-                    yield Number(float(part), *at)
-                except ValueError:
-                    continue
+        kind: NumberKind = "ordinal" if piece in _ORDINALS else "cardinal"
+        yield from (Number(value, *at, kind=kind) for value in _values(piece))
+
+
+def _values(piece: str) -> Iterator[float]:
+    """The numbers that the original reads in one piece of its number column."""
+    if piece in _ORDINALS:
+        yield _ORDINALS.index(piece) + 1.0
+    elif piece in _CARDINALS:
+        yield float(_CARDINALS.index(piece))
+    else:
+        for part in re.sub("[A-Za-z,]", "", piece).split("-"):
+            with suppress(ValueError):
+                yield float(part)
 
 
 def _read_dates(content: str, start: int, pieces: Sequence[str]) -> Iterator[Date]:
-    """The dates of a cell that overlap a piece; those of a piece that is not in its text span the cell.
+    """The date of each piece: the one in the cell's text that stands there, or overlaps it, or one that the piece
+    itself names. Where the piece is not in the text, its date spans the cell.
 
     A piece that the file calls a date but that names no year, month, day or quarter ("1st half") is a date of
     which nothing is known, as in the original.
     """
     dates = find_values(content)[1] if pieces else ()
     for piece, found in _places(content, pieces):
-        inside = [d for d in dates if d.start < found + len(piece) and found < d.end] if found >= 0 else []
-        yield from (replace(date, start=start + date.start, end=start + date.end) for date in inside)
-        if not inside:
-            at = (start + found, start + found + len(piece)) if found >= 0 else (start, start + len(content))
-            read = find_values(piece)[1] or (Date(None, None, None, None, *at),)
-            yield from (replace(date, start=at[0], end=at[1]) for date in read)
+        first, last = (found, found + len(piece)) if found >= 0 else (0, len(content))
+        inside = [date for date in dates if found >= 0 and date.start < last and first < date.end]
+        inside.sort(key=lambda date: (date.start, date.end) != (first, last))
+        unknown = Date(None, None, None, None, first, last)
+        date = next(iter((*inside, *find_values(piece)[1], unknown)))
+        yield replace(date, start=start + first, end=start + last)
 
 
-def write_tagged(table: Table, folder: Path) -> Path:
+def write_tagged(table: Table, folder: Place) -> Place:
     """Write ``table`` into ``folder`` under a name made from its paragraph id, and return the path.
 
     Lone surrogates, which UTF-8 cannot hold, become "?".
@@ -193,15 +220,22 @@ def write_tagged(table: Table, folder: Path) -> Path:
     Raises:
         StoreError: the file cannot be written.
     """
-    relations = [relation for relation in table.relations if relation != PREDICATE]
+    relations = dict.fromkeys(
+        relation
+        for row in table.rows
+        for relation, argument in row.cells()
+        if relation != PREDICATE and argument.text
+    )
     columns = [SENTENCE, PREDICATE, *relations]
+    contents = [[_content(row.cell(relation)) for relation in columns[1:]] for row in table.rows]
+    text = _text(contents)
     lines = ["\t".join(FIELDS)]
     for number, name in enumerate(columns):
         title = name if name in (SENTENCE, PREDICATE) else name.upper().replace("_", "-")
         lines.append(_line(-1, number, {"id": _escape(_PREFIX + name), "content": _escape(title)}))
     for number, row in enumerate(table.rows):
         for column, relation in enumerate(columns[1:], start=1):
-            lines.append(_line(number, column, _written_cell(row.cell(relation))))
+            lines.append(_line(number, column, _written_cell(row.cell(relation), text)))
     path = folder / f"{file_name(table.paragraph_id)}.tagged"
     with atomic_file(path) as file:
         file.write("".join(line + "\n" for line in lines).encode("utf-8", "replace"))
@@ -217,30 +251,49 @@ def file_name(paragraph_id: str) -> str:
     return f"{safe}-{digest}"
 
 
-def _written_cell(cell: Sequence[Argument]) -> Line:
-    arguments = [argument for argument in cell if argument.text]
-    if not arguments:
+def _content(cell: Sequence[Argument]) -> str:
+    return " ; ".join(argument.text for argument in cell if argument.text)
+
+
+def _written_cell(cell: Sequence[Argument], text: str) -> Line:
+    """The fields of a cell; ``text`` is that of all cells."""
+    content = _content(cell)
+    if not content:
         return {"id": "null", "content": NULL, "lemmaTokens": NULL}
-    content = _escape(" ; ".join(argument.text for argument in arguments))
+    arguments = [argument for argument in cell if argument.text]
     lemmas = list(arguments[0].lemmas)
     for argument in arguments[1:]:
         lemmas += [";", *argument.lemmas]
+    written = "\\" + NULL if content == NULL else _escape(content)
     return {
-        "id": content.lower().replace(" ", "_"),
-        "content": content,
-        "lemmaTokens": _join(lemmas),
-        "nerValues": _join([entity.text for argument in arguments for entity in argument.entities]),
+        "id": written.lower().replace(" ", "_"),
+        "content": written,
+        "lemmaTokens": _join([_PRONOUN if lemma == _PRONOUN.lower() else lemma.lower() for lemma in lemmas]),
+        "nerValues": _join([e.text for a in arguments for e in a.entities if e.text and e.text in text]),
         "number": _join(
-            [_decimal(n.value) for argument in arguments for n in argument.numbers if math.isfinite(n.value)]
+            [_written_number(n, a, content) for a in arguments for n in a.numbers if abs(n.value) < inf]
         ),
-        "date": _join(
-            [
-                argument.text[date.start - argument.start : date.end - argument.start]
-                for argument in arguments
-                for date in argument.dates
-            ]
-        ),
+        "date": _join([piece for a in arguments for d in a.dates if (piece := _piece(d, a))]),
     }
+
+
+def _piece(value: Number | Date, argument: Argument) -> str:
+    """Where a value stands in its argument."""
+    return argument.text[max(0, value.start - argument.start) : max(0, value.end - argument.start)]
+
+
+def _written_number(number: Number, argument: Argument, content: str) -> str:
+    """A number as it stands where the original reads it so, otherwise in digits.
+
+    Digits that are not in the cell will be read as a number that spans the cell: where the cell's own text says
+    the same, it is written at once, so that reading and writing again changes nothing.
+    """
+    value = abs(number.value)
+    digits = _decimal(value)
+    piece = _piece(number, argument)
+    if list(_values(piece)) != [value]:
+        piece = content if digits not in content and list(_values(content)) == [value] else digits
+    return piece
 
 
 def _decimal(value: float) -> str:
@@ -259,7 +312,7 @@ def _escape(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    return re.sub(r"\\[\\ptnr]", lambda match: _UNESCAPES[match[0]], text)
+    return re.sub(r"\\[\\ptnrN]", lambda match: _UNESCAPES[match[0]], text)
 
 
 def _join(items: Sequence[str]) -> str:

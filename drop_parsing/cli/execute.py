@@ -6,15 +6,18 @@ import typer
 
 from drop_parsing.cli.common import (
     BackendName,
+    Coref,
     Json,
     PassageId,
     Scheme,
     Text,
+    TrustArchive,
     cell_to_json,
     one_passage,
     one_scheme,
     print_result,
     stdout,
+    tagged_table,
 )
 from drop_parsing.extraction import extractor_of
 from extractors.registry import Backend
@@ -34,14 +37,19 @@ def execute(
     text: Text = None,
     scheme: Scheme = "syndep",
     backend: BackendName = None,
+    trust_archive: TrustArchive = False,
+    coref: Coref = None,
     as_json: Json = False,
 ) -> None:
-    """Run a logical form over the table of one paragraph, step by step.
+    """Run a logical form over the table of one paragraph, step by step; INPUT may be a .tagged file as well.
 
     Example: `drop-parsing execute "(sum all_structures relation:obj)" --text "Ada sold 3 boats. Bram sold 4."`
     """
-    chosen = one_passage(inputs or [], passage, text)
-    table = extractor_of(one_scheme(scheme), Backend(backend)).extract(Paragraph(chosen.id, chosen.text))
+    table = tagged_table(inputs or [], passage, text)
+    if table is None:
+        chosen = one_passage(inputs or [], passage, text)
+        extractor = extractor_of(one_scheme(scheme), Backend(backend, trust_archive, coref))
+        table = extractor.extract(Paragraph(chosen.id, chosen.text))
     language = Language(View(table))
     checked = language.check(form)
     denotation = run(checked, language)

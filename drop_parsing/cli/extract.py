@@ -5,18 +5,22 @@ from drop_parsing.cli.common import (
     BackendName,
     Cache,
     Cluster,
+    Coref,
     Inputs,
     Json,
     Scheme,
+    TrustArchive,
     Workers,
     chosen_schemes,
     failures,
     finish,
+    place,
     print_result,
     progress_bar,
     read_warned,
     stdout,
 )
+from drop_parsing.data.sources import Meter
 from drop_parsing.extraction import extract_tables, open_store
 from extractors.registry import Backend
 
@@ -26,6 +30,8 @@ def extract(
     scheme: Scheme = "syndep",
     cache: Cache = DEFAULT_CACHE,
     backend: BackendName = None,
+    trust_archive: TrustArchive = False,
+    coref: Coref = None,
     workers: Workers = 0,
     cluster: Cluster = None,
     as_json: Json = False,
@@ -34,10 +40,12 @@ def extract(
 
     Example: `drop-parsing extract drop_dev.json --scheme syndep --workers 2`
     """
-    chosen = Backend(backend)
-    stores = {name: open_store(cache, name, chosen) for name in chosen_schemes(scheme)}
-    with progress_bar("passages") as advance:
-        done = extract_tables(read_warned(inputs), stores, chosen, workers, cluster, advance)
+    chosen = Backend(backend, trust_archive, coref)
+    folder = place(cache)
+    stores = {name: open_store(folder, name, chosen) for name in chosen_schemes(scheme)}
+    meter = Meter()
+    with progress_bar("passages", meter.total) as advance:
+        done = extract_tables(read_warned(inputs, meter), stores, chosen, workers, cluster, advance)
     result = {
         "passages": done.passages,
         "tables": done.tables,

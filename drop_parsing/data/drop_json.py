@@ -33,13 +33,14 @@ def read_passage(id: str, data: object, file: str, where: str) -> Iterator[Passa
         query_id = pair.get("query_id") if isinstance(pair, dict) else None
         name = query_id if isinstance(query_id, str) else f"number {number}"
         try:
-            questions.append(_question(pair, f"{id}:{number}"))
+            questions.append(read_question(pair, f"{id}:{number}"))
         except FieldError as error:
             yield Fault(file, f"{where}, question {name}", f"field {error}")
     yield Passage(id, text, tuple(questions))
 
 
-def _question(pair: object, made_id: str) -> Question:
+def read_question(pair: object, made_id: str) -> Question:
+    """One question with its answers. Raises :class:`FieldError` for a field that is missing or of wrong type."""
     if not isinstance(pair, dict):
         raise FieldError(f"qa_pairs[{made_id}]", f"must be an object but is {json_type(pair)}")
     if isinstance(pair, Repeated):

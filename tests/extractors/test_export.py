@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from extractors.export import CSV_COLUMNS, export, table_to_json
-from extractors.store import TABLE_SCHEMA, StoreError, from_record
+from extractors.records import TABLE_SCHEMA, from_record
+from extractors.store import StoreError
 from extractors.table import Argument, Lost, Row, Span, Table, text_hash
 from extractors.tagged import read_tagged
 from extractors.values import Date, Number

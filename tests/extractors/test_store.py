@@ -18,17 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extractors.store import (
-    TABLE_SCHEMA,
-    PartStore,
-    StoreError,
-    TableStore,
-    atomic_file,
-    escape,
-    from_record,
-    to_record,
-    unescape,
-)
+from extractors.records import TABLE_SCHEMA, escape, from_record, to_record, unescape
+from extractors.store import PartStore, StoreError, TableStore, atomic_file
 from extractors.table import Argument, Lost, Row, Span, Table, text_hash
 from extractors.values import Date, Number
 

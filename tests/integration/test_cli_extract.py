@@ -1,13 +1,20 @@
 """``drop-parsing extract``: kept, resumed, and the same whatever the batch, the order and the workers."""
 
+import gzip
+import io
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from drop_parsing.cli import common
+from drop_parsing.data.reading import read_passages
+from drop_parsing.data.sources import Meter
 from drop_parsing.extraction import open_store
-from extractors.registry import Backend
+from extractors.registry import Backend, schemes
 from extractors.table import text_hash
 
 Write = Callable[[str, Any], Path]
@@ -110,14 +117,12 @@ def test_one_text_under_two_ids(run: Callable[..., Any], write: Write) -> None:
     assert (first["passages"], first["tables"] + first["cached"]) == (2, 2)
     assert run("extract", path, "--json").json["cached"] == 2
     for id in ("p0", "p1"):
-        (table,) = run("show", path, "--passage", id, "--json").json["tables"]
+        (table,) = run("show", path, "--passage", id, "--scheme", "syndep", "--json").json["tables"]
         assert table["paragraph_id"] == id
 
 
 def test_every_form_of_input_is_read_by_content(run: Callable[..., Any], small: Path, write: Write) -> None:
     """User report S25."""
-    import json
-
     documents = json.loads(small.read_text())
     pretty = write("x.jsonl", json.dumps(documents, indent=2))
     paragraphs = write("y.jsonl", [{"id": i, "text": d["passage"]} for i, d in documents.items()])
@@ -126,3 +131,72 @@ def test_every_form_of_input_is_read_by_content(run: Callable[..., Any], small: 
     for path in (pretty, paragraphs, blocks):
         done = run("extract", path, "--json").json
         assert (done["passages"], done["cached"], done["failed"]) == (2, 2, [])
+
+
+def test_standard_input_is_read_once_for_all_schemes(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = io.TextIOWrapper(io.BytesIO(b"Ada sold 3 boats.\n\nBram sold 4.\n"))
+    monkeypatch.setattr(sys, "stdin", stream)
+    done = run("extract", "-", "--scheme", "all", "--json").json
+    assert (done["passages"], done["tables"], done["failed"]) == (2, 2 * len(schemes()), [])
+
+
+def test_what_comes_before_damage_is_kept(run: Callable[..., Any], write: Write, tmp_path: Path) -> None:
+    path = write("cut.txt.gz", gzip.compress(b"Ada sold 3 boats.\n\nBram sold 4.\n\n" + bytes(10**5))[:-20])
+    assert "the gzip data is damaged" in run("extract", path, "--json").sentence
+    whole = write("whole.txt", "Ada sold 3 boats.\n\nBram sold 4.\n")
+    assert run("extract", whole, "--json").json["cached"] == 2
+
+
+def test_inputs_and_caches_at_urls(run: Callable[..., Any], small: Path) -> None:
+    fsspec: Any = pytest.importorskip("fsspec")
+    with fsspec.open("memory://corpus/small.json.gz", "wb") as file:
+        file.write(gzip.compress(small.read_bytes()))
+    for url in ("memory://corpus/small.json.gz", "memory://corpus", f"file://{small}"):
+        arguments = (url, "--cache", "memory://cache", "--json")
+        assert run("extract", *arguments).json["passages"] == 2
+    assert run("extract", small, "--cache", "memory://cache", "--json").json["cached"] == 2
+    assert "memory://corpus/absent" in run("extract", "memory://corpus/absent").sentence
+    assert "chain" in run("extract", "simplecache::memory://corpus").sentence
+    assert "nosuch" in run("extract", small, "--cache", "nosuch://cache").sentence
+
+
+def test_failures_are_listed_in_the_order_of_the_input(run: Callable[..., Any], write: Write) -> None:
+    items: list[dict[str, Any]] = [{"id": f"p{i}", "text": f"Ada sold {i} boats."} for i in range(12)]
+    for bad in (2, 5, 11):
+        items[bad]["text"] = bad
+    failed = run("extract", write("bad.jsonl", items), "--json").json["failed"]
+    assert [failure["item"].rpartition(" ")[2] for failure in failed] == ["p2", "p5", "p11"]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_total_is_estimated_from_what_is_read(
+    write: Write, documents: dict[str, Any], compressed: bool
+) -> None:
+    def file(name: str, text: str) -> Path:
+        data = text.encode()
+        return write(f"{name}.gz", gzip.compress(data)) if compressed else write(name, data)
+
+    many = "".join(f"Ada sold {i} boats to {i * i * 7919} men.\n\n" for i in range(30_000))
+    for path, count in (
+        (file("many.txt", many), 30_000),
+        (file("small.json", json.dumps(documents)), len(documents)),
+    ):
+        meter = Meter()
+        assert meter.total() is None
+        totals = [meter.total() for _ in read_passages([path], meter)]
+        assert totals[-1] == count
+        half = totals[len(totals) // 2]
+        assert half is not None
+        assert abs(half - count) <= 0.1 * count
+
+
+def test_progress_in_a_log(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    now = 1000.0
+    monkeypatch.setattr(common.time, "monotonic", lambda: now)
+    with common.progress_bar("passages", lambda: 400) as advance:
+        for _ in range(3):
+            now += 40
+            advance(40)
+    assert capsys.readouterr().err == "passages: 80 of 400, 0:05:20 left, 1.0/s\n"

@@ -200,7 +200,14 @@ def test_one_question_without_a_form(run: Callable[..., Any]) -> None:
         "--max-size",
         "1",
     ]
-    assert run("search", *arguments, "--json").json == {"count": 0, "complete": True, "forms": []}
+    assert run("search", *arguments, "--json").json == {
+        "count": 0,
+        "complete": True,
+        "size": 1,
+        "by_size": [0, 0],
+        "answers": [],
+        "forms": [],
+    }
     assert run("search", *arguments).out == "0 consistent forms\n"
 
 
