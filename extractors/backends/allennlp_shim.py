@@ -37,6 +37,9 @@ def _add_empty_classes(module: ModuleType, names: Iterable[str]) -> None:
 
 def _add_stand_ins() -> None:
     """Empty modules for absent packages."""
+    if find_spec("torchmetrics") is not None:
+        # Imported after the stand-in for torchvision, it would take it for the package.
+        import torchmetrics  # noqa: F401
     for package, modules in STAND_INS.items():
         if find_spec(package) is None:
             for name, classes in modules.items():
