@@ -1,12 +1,12 @@
 """The offline search: every question's consistent forms, found once and kept in the cache."""
 
+import gc
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,15 +16,20 @@ from drop_parsing.data.types import Kind, Passage, Question
 from drop_parsing.extraction import Failed
 from drop_parsing.goal import AnswerGoal
 from drop_parsing.literals import literals_of
+from drop_parsing.ordering import agenda
 from extractors.annotate import load_pipeline
 from extractors.jobs import Failure, batched_by_cost, run_jobs
-from extractors.store import PartStore, TableStore, escape, unescape
+from extractors.records import escape, unescape
+from extractors.remote import Place
+from extractors.store import PartStore, TableStore
 from extractors.table import Table, text_hash
 from grammar import LANGUAGE_VERSION
 from grammar.executor import execute, texts_of
 from grammar.forest import Found
 from grammar.forms import Form
 from grammar.language import Language
+from grammar.packing import to_bytes
+from grammar.ranking import best
 from grammar.search import collector_paused, search
 from grammar.view import View
 
@@ -46,6 +51,8 @@ FORMS_SCHEMA = pa.schema(
             pa.list_(pa.struct([("logical_form", pa.string()), ("denotation", pa.list_(pa.string()))])),
             nullable=False,
         ),
+        # All forms, packed; null where the settings do not ask for them.
+        pa.field("forest", pa.binary()),
     ]
 )
 
@@ -55,15 +62,18 @@ class SearchSettings:
     """What a search depends on beside the table and the question.
 
     ``max_size`` is the size of forms (see ``grammar.search``), ``keep`` how many of a question's forms are
-    kept, ``partial`` whether an F1 above 0 is enough to be consistent.
+    kept written out, ``partial`` whether an F1 above 0 is enough to be consistent. With ``forests`` all forms are
+    kept, packed (see ``grammar.packing``): some 70 KB a question of DROP.
     """
 
-    max_size: int = 2
+    max_size: int = 3
     keep: int = 20
     partial: bool = False
+    forests: bool = False
 
     def __str__(self) -> str:
-        return f"size{self.max_size}-keep{self.keep}-{'partial' if self.partial else 'exact'}"
+        consistent = "partial" if self.partial else "exact"
+        return f"size{self.max_size}-keep{self.keep}-{consistent}" + ("-forests" if self.forests else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +86,8 @@ class KeptForm:
 
 @dataclass(frozen=True, slots=True)
 class Consistent:
-    """The consistent forms of one question up to ``size``: how many there are, exactly, and the first few."""
+    """The consistent forms of one question up to ``size``: how many there are, exactly, the first few, and, where
+    they are asked for, all of them packed."""
 
     key: str
     passage: str
@@ -84,6 +95,7 @@ class Consistent:
     size: int
     count: int
     forms: tuple[KeptForm, ...]
+    forest: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -132,27 +144,13 @@ def search_question(
     return search(language, goal, settings.max_size), language
 
 
-def preferred_forms(found: Found, keep: int) -> list[Form]:
-    """The forms to show and keep: of the first hundred to a form kept, the most plausible ones."""
+def preferred_forms(found: Found, question: str, keep: int) -> list[Form]:
+    """The forms to show and keep: those that suit the question best."""
     with collector_paused():
-        pool = list(dict.fromkeys(found.forms(100 * keep)))
-    return sorted(pool, key=lambda form: (-_plausibility(form), len(str(form)), str(form)))[:keep]
+        return [form for _, form in best(found.root, agenda(question), keep)]
 
 
-def _plausibility(form: Form) -> int:
-    """A rough preference, without learning: for short forms that look for the question's words and numbers."""
-    subforms = list(form.subforms())
-    sought = {sub.arguments[-1].name for sub in subforms if sub.name not in _EVASIVE and sub.arguments}
-    named = sum(name.startswith("string:") or name.lstrip("-")[:1].isdigit() for name in sought)
-    applications = sum(bool(sub.arguments) for sub in subforms)
-    return 3 * named - 2 * applications - sum(sub.name in _EVASIVE for sub in subforms)
-
-
-#: What a question rarely means: rows without a word, and whole clauses where an argument would do.
-_EVASIVE = {"filter_not_in", "filter_number_not_equals", "filter_date_not_equals", "union", "relation:clause"}
-
-
-def open_forms(cache_folder: Path, scheme: str, settings: SearchSettings) -> PartStore:
+def open_forms(cache_folder: Place, scheme: str, settings: SearchSettings) -> PartStore:
     """The forms cache of a scheme under these settings."""
     return PartStore(cache_folder / "forms" / f"{scheme}-{LANGUAGE_VERSION}-{settings}", FORMS_SCHEMA, "key")
 
@@ -235,6 +233,18 @@ def _todo(
         yield _Item(Passage(passage.id, passage.text, todo), table, tuple(keys[q.id] for q in todo))
 
 
+def cached_forms(passages: Iterable[Passage], tables: TableStore, forms: PartStore) -> dict[str, Consistent]:
+    """What the cache has, by question id. Nothing is searched; a question that was not searched is left out."""
+    asked = {
+        _key(tables.folder.name, passage, question): (passage, question)
+        for passage in passages
+        for question in passage.questions
+        if question.references
+    }
+    rows = forms.get_many(asked.keys())
+    return {asked[key][1].id: _from_row(row, *asked[key]) for key, row in rows.items()}
+
+
 def _key(extractor: str, passage: Passage, question: Question) -> str:
     """The identity of a search in the cache of its settings: extractor, paragraph, question and answers."""
     references = [answer.to_json() for answer in question.references]
@@ -243,7 +253,11 @@ def _key(extractor: str, passage: Passage, question: Question) -> str:
 
 
 def _search_batch(settings: SearchSettings, items: Sequence[_Item]) -> list[list[Consistent]]:
-    return [_search_item(settings, item) for item in items]
+    results = []
+    for item in items:
+        results.append(_search_item(settings, item))
+        gc.collect()  # What a search found is freed by no other means.
+    return results
 
 
 def _search_item(settings: SearchSettings, item: _Item) -> list[Consistent]:
@@ -256,9 +270,10 @@ def _search_item(settings: SearchSettings, item: _Item) -> list[Consistent]:
         found = search(language, goal, settings.max_size)
         kept = tuple(
             KeptForm(str(form), texts_of(execute(form, language)))
-            for form in preferred_forms(found, settings.keep)
+            for form in preferred_forms(found, question.text, settings.keep)
         )
-        results.append(Consistent(key, item.passage.id, question.id, found.size, found.count, kept))
+        forest = to_bytes(found) if settings.forests else None
+        results.append(Consistent(key, item.passage.id, question.id, found.size, found.count, kept, forest))
     return results
 
 
@@ -269,7 +284,7 @@ def _count(report: SearchReport, question: Question, consistent: Consistent) -> 
     coverage.questions += 1
     coverage.covered += consistent.count > 0
     report.forms += consistent.count
-    report.found[question.id] = consistent
+    report.found[question.id] = replace(consistent, forest=None)  # too much to hold for every question
 
 
 def _to_row(consistent: Consistent) -> dict[str, object]:
@@ -286,6 +301,7 @@ def _to_row(consistent: Consistent) -> dict[str, object]:
             }
             for form in consistent.forms
         ],
+        "forest": consistent.forest,
     }
 
 
@@ -295,7 +311,9 @@ def _from_row(row: dict[str, Any], passage: Passage, question: Question) -> Cons
         KeptForm(unescape(form["logical_form"]), tuple(unescape(text) for text in form["denotation"]))
         for form in row["forms"]
     )
-    return Consistent(row["key"], passage.id, question.id, row["size"], int(row["count"]), forms)
+    return Consistent(
+        row["key"], passage.id, question.id, row["size"], int(row["count"]), forms, row["forest"]
+    )
 
 
 @cache

@@ -1,123 +1,281 @@
-"""The packed forest that a search returns: sets of logical forms, counted and listed without writing them all out."""
+"""The packed forest that a search returns: sets of logical forms, counted, numbered and drawn without listing them.
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+A node is a set of forms, and numbers them: ``form(i)`` is the i-th of ``count``. That is all that reading a form,
+listing, and drawing at random need. Nodes are shared: what two forms have in common is held once. The rows of forms
+are not held one by one at all but in the arrays of ``grammar.families``; ``Rows`` is a set of such row sets.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from math import comb, prod
+from random import Random
 from typing import Protocol
 
+import numpy as np
+
+from grammar.canonical import COMMUTING, filtered, ordered, unfiltered
+from grammar.families import Block, Choice, Family, Index, See
 from grammar.forms import Form
 from grammar.types import Denotation
 
 
-class Forms(Protocol):
-    """A set of forms: counted without listing them."""
+class Node(Protocol):
+    """A set of forms."""
 
     @property
     def count(self) -> int: ...
 
-    def forms(self) -> Iterator[Form]: ...
+    def form(self, index: int) -> Form:
+        """The form with this number, ``0 <= index < count``."""
+        ...
 
 
 class Leaf:
     """A single form."""
 
+    __slots__ = ("_form",)
     count = 1
 
     def __init__(self, form: Form) -> None:
-        self.form = form
+        self._form = form
 
-    def forms(self) -> Iterator[Form]:
-        yield self.form
+    def form(self, index: int = 0) -> Form:
+        return self._form
 
 
 class Packed:
-    """Forms that share a denotation: the union of alternatives that have no form in common."""
+    """The union of alternatives that have no form in common. ``sizes``, if any, are those of the alternatives."""
 
-    __slots__ = ("alternatives", "count")
+    __slots__ = ("_alternatives", "_ends", "count", "sizes")
 
-    def __init__(self) -> None:
-        self.alternatives: list[Forms] = []
-        self.count = 0
+    def __init__(self, alternatives: Sequence[Node] = (), sizes: Sequence[int] = ()) -> None:
+        self._alternatives = list(alternatives)
+        self._ends: list[int] = []
+        self.sizes = list(sizes)
+        self.count = sum(alternative.count for alternative in alternatives)
 
-    def add(self, alternative: Forms) -> None:
-        self.alternatives.append(alternative)
+    @property
+    def alternatives(self) -> list[Node]:
+        return self._alternatives
+
+    def add(self, alternative: Node) -> None:
+        self._alternatives.append(alternative)
         self.count += alternative.count
 
-    def forms(self) -> Iterator[Form]:
-        """Every form, in the order in which its alternatives were found: small ones first."""
-        for alternative in self.alternatives:
-            yield from alternative.forms()
+    def form(self, index: int) -> Form:
+        if len(self._ends) != len(self.alternatives):
+            self._ends = list(accumulate(alternative.count for alternative in self.alternatives))
+        at = bisect_right(self._ends, index)
+        return self.alternatives[at].form(index - (self._ends[at - 1] if at else 0))
 
 
 class Apply:
-    """A function over sets of forms: one form for each choice of arguments."""
+    """A function over sets of forms: one form for each choice of arguments. Arguments that commute must be sets
+    without a form in common."""
 
     __slots__ = ("arguments", "count", "name")
 
-    def __init__(self, name: str, *arguments: Forms) -> None:
+    def __init__(self, name: str, *arguments: Node) -> None:
         self.name = name
         self.arguments = arguments
-        self.count = 1
-        for argument in arguments:
-            self.count *= argument.count
+        self.count = prod(argument.count for argument in arguments)
 
-    def forms(self) -> Iterator[Form]:
-        for arguments in _choices(self.arguments):
-            yield Form(self.name, arguments)
+    def form(self, index: int) -> Form:
+        forms = []
+        for argument in reversed(self.arguments):
+            index, place = divmod(index, argument.count)
+            forms.append(argument.form(place))
+        return commuted(self.name, tuple(reversed(forms)))
+
+
+class Pairs:
+    """A function that commutes over two forms of one set, which may be the same."""
+
+    __slots__ = ("argument", "count", "name")
+
+    def __init__(self, name: str, argument: Node) -> None:
+        self.name = name
+        self.argument = argument
+        self.count = comb(argument.count + 1, 2)
+
+    def form(self, index: int) -> Form:
+        mine, theirs = combination(index, 2)
+        return commuted(self.name, (self.argument.form(mine), self.argument.form(theirs - 1)))
 
 
 class Filtered:
-    """Rows under filters: each form of the rows put into each filter, which is kept as a form without them."""
+    """Rows under the filters of other rows: those of ``filters``, which stand over all the table's rows."""
 
     __slots__ = ("count", "filters", "rows")
 
-    def __init__(self, filters: Forms, rows: Forms) -> None:
-        self.filters = filters
+    def __init__(self, rows: Node, filters: Node) -> None:
         self.rows = rows
-        self.count = filters.count * rows.count
+        self.filters = filters
+        self.count = rows.count * filters.count
 
-    def forms(self) -> Iterator[Form]:
-        for rows, condition in _choices((self.rows, self.filters)):
-            yield Form(condition.name, (rows, *condition.arguments))
-
-
-def _choices(arguments: Sequence[Forms]) -> Iterator[tuple[Form, ...]]:
-    """One form of each, in every combination, none of them listed whole."""
-    if not arguments:
-        yield ()
-        return
-    for form in arguments[0].forms():
-        for others in _choices(arguments[1:]):
-            yield (form, *others)
+    def form(self, index: int) -> Form:
+        mine, theirs = divmod(index, self.filters.count)
+        return filtered(self.rows.form(mine), unfiltered(self.filters.form(theirs))[1])
 
 
-def _in_turn(alternatives: list[Forms]) -> Iterator[Form]:
-    """One form of each alternative, round after round, until all are spent; read lazily."""
-    iterators: Iterable[Iterator[Form]] = (alternative.forms() for alternative in alternatives)
-    while iterators:
-        left = []
-        for iterator in iterators:
-            for form in islice(iterator, 1):
-                yield form
-                left.append(iterator)
-        iterators = left
+class Rows:
+    """The forms of the rows of a family that a function sees as one of some masks (see ``grammar.families.See``),
+    which are given by their places among all that it sees."""
+
+    __slots__ = ("count", "family", "places", "see")
+
+    def __init__(self, family: Family, see: See, places: Sequence[int], count: int) -> None:
+        self.family = family
+        self.see = see
+        self.places = places
+        self.count = count
+
+    @property
+    def sets(self) -> Index:
+        """The family's row sets that are seen so."""
+        masks = self.family.seen(self.see).masks
+        return self.family.seen_as(self.see, [masks[place] for place in self.places])
+
+    def form(self, index: int) -> Form:
+        sets = self.sets
+        counts = self.family.sets.counts[sets]
+        ends = np.cumsum(counts)
+        at = int(np.searchsorted(ends, index, side="right"))
+        index -= int(ends[at] - counts[at])
+        for block, choice in self.family.choices(self.family.masks[int(sets[at])]):
+            count = prod(comb(node.count, times) for node, times in choice)
+            if index < count:
+                return _chosen(block, choice, index)
+            index -= count
+        raise IndexError("there is no form with this number")
 
 
-@dataclass(frozen=True, slots=True)
+def seen_of(family: Family, see: See) -> Iterator[tuple[int, Rows]]:
+    """What is seen of the sets of a family, with the forms of the rows that are seen so."""
+    seen = family.seen(see)
+    for place, (mask, count) in enumerate(zip(seen.masks, seen.counts, strict=True)):
+        yield mask, Rows(family, see, (place,), count)
+
+
+def sets_of(family: Family) -> Iterator[tuple[int, Rows]]:
+    """The sets of a family with their forms."""
+    return seen_of(family, See((1 << family.rows) - 1))
+
+
+def _chosen(block: Block, choice: Choice, index: int) -> Form:
+    """One form of a choice."""
+    forms: list[Form] = []
+    for node, times in choice:
+        index, place = divmod(index, comb(node.count, times))
+        forms += [node.form(i) for i in combination(place, times)]
+    return combined(block, forms)
+
+
+def combined(block: Block, forms: Sequence[Form]) -> Form:
+    """The form of the parts that a block chooses: two sets of rows joined, or rows under filters."""
+    if block.join:
+        return Form(block.join, ordered(tuple(forms)))
+    return filtered(forms[0], set(forms[1:]))
+
+
+def combination(index: int, length: int) -> list[int]:
+    """The combination of ``length`` numbers, rising, with this place in colexicographic order."""
+    numbers = []
+    for size in range(length, 0, -1):
+        number = size - 1
+        low, high = size - 1, size
+        while comb(high, size) <= index:
+            low, high = high, 2 * high
+        while low < high:  # the last number with comb(number, size) <= index
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if comb(middle, size) <= index else (low, middle - 1)
+        number = low
+        numbers.append(number)
+        index -= comb(number, size)
+    return numbers[::-1]
+
+
+def commuted(name: str, arguments: tuple[Form, ...]) -> Form:
+    """A function applied to arguments, in order where they commute."""
+    return Form(name, ordered(arguments) if name in COMMUTING else arguments)
+
+
+def up_to(node: Node, size: int) -> Node:
+    """The forms of an answer whose readings have no greater size."""
+    match node:
+        case Packed() if node.sizes:
+            pairs = zip(node.alternatives, node.sizes, strict=True)
+            return Packed([alternative for alternative, own in pairs if own <= size])
+        case Packed():
+            return Packed([up_to(alternative, size) for alternative in node.alternatives])
+        case Apply():
+            return Apply(node.name, *(up_to(argument, size) for argument in node.arguments))
+        case Pairs():
+            return Pairs(node.name, up_to(node.argument, size))
+        case _:
+            return node
+
+
+def of_size(node: Node, size: int) -> Node:
+    """The forms of an answer whose greatest reading has just this size."""
+    match node:
+        case Packed() if node.sizes:
+            pairs = zip(node.alternatives, node.sizes, strict=True)
+            return Packed([alternative for alternative, own in pairs if own == size])
+        case Packed():
+            return Packed([of_size(alternative, size) for alternative in node.alternatives])
+        case Apply():
+            mine, *others = node.arguments
+            alternatives = [Apply(node.name, of_size(mine, size), *(up_to(other, size) for other in others))]
+            for other in others:
+                alternatives.append(Apply(node.name, up_to(mine, size - 1), of_size(other, size)))
+            return Packed(alternatives)
+        case Pairs():
+            mine, less = of_size(node.argument, size), up_to(node.argument, size - 1)
+            return Packed([Pairs(node.name, mine), Apply(node.name, mine, less)])
+        case _:
+            return Packed()
+
+
 class Found:
     """The consistent forms of one question: every one up to ``size``, which is less than was asked for where the
-    budget of the search did not reach further. ``denotations`` has each answer that was reached, once."""
+    budget of the search did not reach further. ``answers`` has each denotation that was reached with its forms."""
 
-    packed: Packed
-    denotations: tuple[Denotation, ...]
-    size: int
+    def __init__(self, answers: Mapping[Denotation, Node], size: int) -> None:
+        self.answers = dict(answers)
+        self.size = size
+        self.root = Packed(list(self.answers.values()))
 
     @property
     def count(self) -> int:
         """How many forms there are, exactly."""
-        return self.packed.count
+        return self.root.count
+
+    @property
+    def denotations(self) -> tuple[Denotation, ...]:
+        return tuple(self.answers)
 
     def forms(self, limit: int | None = None) -> Iterator[Form]:
-        """The forms, at most ``limit``: one from each way of reaching an answer in turn, small ones first, so
-        that the beginning shows what there is and not a thousand variants of one filter."""
-        return islice(_in_turn(self.packed.alternatives), limit)
+        """The forms in the order of their numbers, at most ``limit``."""
+        return listed(self.root, limit)
+
+    def sample(self, number: int, seed: int) -> list[Form]:
+        """So many forms drawn at random, each form as likely as any other, some perhaps twice."""
+        random = Random(seed)
+        return [self.root.form(random.randrange(self.count)) for _ in range(number if self.count else 0)]
+
+    def by_size(self) -> Iterator[Node]:
+        """The forms whose greatest reading has size 0, 1, ... up to ``size``."""
+        for size in range(self.size + 1):
+            yield of_size(self.root, size)
+
+    def union(self, other: "Found") -> "Found":
+        """The forms of two searches of one language, for different answers: those of either."""
+        return Found({**other.answers, **self.answers}, min(self.size, other.size))
+
+
+def listed(node: Node, limit: int | None = None) -> Iterator[Form]:
+    """The forms of a node in the order of their numbers, at most ``limit``."""
+    for index in range(node.count if limit is None else min(limit, node.count)):
+        yield node.form(index)

@@ -196,7 +196,7 @@ def next_(view: View, rows: Rows) -> Rows:
 # Values: the original's.
 
 
-@function("holding")
+@function("holding", gathers=True)
 def select(view: View, rows: Rows, relation: Relation) -> String | None:
     """The texts of the cells."""
     texts = view.texts.get(relation)
@@ -217,7 +217,7 @@ def mode(view: View, rows: Rows, relation: Relation) -> String | None:
     return tuple(commonest) or None
 
 
-@function("holding", "entity")
+@function("holding", "entity", gathers=True)
 def extract_entity(view: View, rows: Rows, relation: Relation) -> String | None:
     """The first named entity of each cell that has one."""
     entities = view.parts_of(relation, ENTITY)
@@ -315,20 +315,20 @@ def _distinct(texts: tuple[String, ...], rows: Rows) -> String | None:
     return tuple(found.values()) or None
 
 
-@function("part")
+@function("part", gathers=True)
 def extract_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The phrases or entities of that kind inside the cells, each once."""
     return _distinct(view.parts_of(relation, part), rows)
 
 
-@function("part")
+@function("first part")
 def first_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The first phrase or entity of that kind inside the cells."""
     phrases = view.parts_of(relation, part)
     return next((phrases[i][:1] for i in _indices(rows) if phrases and phrases[i]), None)
 
 
-@function("part")
+@function("last part")
 def last_phrase(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The last phrase or entity of that kind inside the cells."""
     phrases = view.parts_of(relation, part)
@@ -342,7 +342,7 @@ def count_phrases(view: View, rows: Rows, relation: Relation, part: Part) -> Num
     return Number(float(len(phrases))) if phrases else None
 
 
-@function("part", "entity")
+@function("part", "entity", gathers=True)
 def extract_entity_in(view: View, rows: Rows, relation: Relation, part: Part) -> String | None:
     """The named entities inside the phrases of that kind in the cells, each once."""
     return _distinct(view.entities_in(relation, part), rows)

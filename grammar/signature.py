@@ -11,8 +11,9 @@ from grammar.view import View
 #: What of its rows a function depends on: a search evaluates it once for all row sets that agree on that.
 #: ``each``: it keeps or drops every row by itself, whatever the others are. ``first``: the first row alone.
 #: ``number``: how many rows. ``holding``: the rows that hold under the relation what the function needs.
-#: ``part``: the rows that have the part under the relation. ``all``: the set as a whole.
-Scope = Literal["each", "first", "number", "holding", "part", "all"]
+#: ``part``: the rows that have the part under the relation; ``first part`` and ``last part``: the first or last of
+#: these. ``all``: the set as a whole.
+Scope = Literal["each", "first", "number", "holding", "part", "first part", "last part", "all"]
 
 #: What some cell under a relation must hold for the function to be offered for it (``value``: a number or a date).
 Needs = Literal["cell", "number", "date", "value", "entity"]
@@ -22,7 +23,7 @@ Call = TypeVar("Call", bound=Callable[..., Denotation | None])
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the language with its signature in type names."""
+    """A function of the language with its signature in type names. ``gathers``: its texts are those of each row."""
 
     name: str
     arguments: tuple[str, ...]
@@ -31,13 +32,14 @@ class Function:
     needs: Needs
     call: Callable[..., Denotation | None]
     doc: str
+    gathers: bool
 
 
 #: Every function of the language by name, in order of definition.
 FUNCTIONS: dict[str, Function] = {}
 
 
-def function(scope: Scope = "all", needs: Needs = "cell") -> Callable[[Call], Call]:
+def function(scope: Scope = "all", needs: Needs = "cell", gathers: bool = False) -> Callable[[Call], Call]:
     """Add a typed function to the language. Raises TypeError on a name that is taken, or on an annotation
     that the language has no type for."""
 
@@ -52,7 +54,8 @@ def function(scope: Scope = "all", needs: Needs = "cell") -> Callable[[Call], Ca
         if view is not View or result is None or None in arguments:
             raise TypeError(f"the language has no types for the signature of {name!r}")
         doc = " ".join((call.__doc__ or "").split())
-        FUNCTIONS[name] = Function(name, tuple(a for a in arguments if a), result, scope, needs, call, doc)
+        signature = tuple(a for a in arguments if a)
+        FUNCTIONS[name] = Function(name, signature, result, scope, needs, call, doc, gathers)
         return call
 
     return define

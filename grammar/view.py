@@ -176,6 +176,19 @@ class View:
             self._parts[relation, part] = texts
         return texts
 
+    @cached_property
+    def read(self) -> dict[Relation, frozenset[Text]]:
+        """Relation -> every text that can be read from its cells: whole, a phrase or an entity."""
+        return {
+            name: frozenset(
+                Text(text, key(text))
+                for cell in cells
+                for argument in cell
+                for text in {argument.text, *(span.text for span in argument.phrases + argument.entities)}
+            )
+            for name, cells in self.cells.items()
+        }
+
     def entities_in(self, relation: Relation, part: Part) -> tuple[String, ...]:
         """For each row, the named entities inside the phrases of that part in its cell."""
         if (relation, part) not in self._entities_in:

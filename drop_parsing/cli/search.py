@@ -14,10 +14,12 @@ from drop_parsing.cli.common import (
     BackendName,
     Cache,
     Cluster,
+    Coref,
     Json,
     MaxSize,
     Scheme,
     Text,
+    TrustArchive,
     Workers,
     cell_to_json,
     chosen_schemes,
@@ -25,6 +27,7 @@ from drop_parsing.cli.common import (
     finish,
     mended,
     one_scheme,
+    place,
     print_result,
     progress_bar,
     read_warned,
@@ -44,6 +47,7 @@ from drop_parsing.searching import (
     search_question,
 )
 from extractors.registry import Backend
+from extractors.remote import Place
 from extractors.table import Paragraph
 from grammar.executor import cells_used, execute, texts_of
 
@@ -62,10 +66,15 @@ def search(
     scheme: Scheme = "syndep",
     cache: Cache = DEFAULT_CACHE,
     backend: BackendName = None,
-    max_size: MaxSize = 2,
+    trust_archive: TrustArchive = False,
+    coref: Coref = None,
+    max_size: MaxSize = 3,
     keep: Annotated[int, typer.Option(min=1, help="How many forms of a question to keep or print.")] = 20,
     partial: Annotated[
         bool, typer.Option("--partial", help="Count a form as consistent where its F1 is above 0.")
+    ] = False,
+    forests: Annotated[
+        bool, typer.Option("--forests", help="Keep all forms of every question in the cache, packed.")
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page.", show_default=False)] = None,
     workers: Workers = 0,
@@ -77,18 +86,19 @@ def search(
     Examples: `drop-parsing search drop_dev.json --workers 2 --report coverage.html`;
     `drop-parsing search --text "Carn had 70 boats and sold 25." --question "How many were left?" --answer 45`
     """
-    settings = SearchSettings(max_size, keep, partial)
+    settings = SearchSettings(max_size, keep, partial, forests)
+    chosen = Backend(backend, trust_archive, coref)
     if text is not None:
         if inputs or question is None or not answer:
             raise InputError("With --text, give --question and --answer, and no input.")
         asked, gold = mended(question), [mended(span) for span in answer]
-        _search_one(mended(text), asked, gold, one_scheme(scheme), Backend(backend), settings, as_json)
+        _search_one(mended(text), asked, gold, one_scheme(scheme), chosen, settings, as_json)
         return
     if not inputs or question is not None or answer:
         raise InputError("Give an input with questions and answers, or --text with --question and --answer.")
     passages, failed = _read(inputs)
     found, more_failed = search_schemes(
-        chosen_schemes(scheme), passages, cache, Backend(backend), settings, workers, cluster
+        chosen_schemes(scheme), passages, place(cache), chosen, settings, workers, cluster
     )
     failed += more_failed
     if report is not None:
@@ -119,7 +129,7 @@ def _read(inputs: list[str]) -> tuple[list[Passage], list[Failed]]:
 def search_schemes(
     schemes: Sequence[str],
     passages: list[Passage],
-    cache: Path,
+    cache: Place,
     backend: Backend,
     settings: SearchSettings,
     workers: int,
@@ -190,10 +200,16 @@ def _search_one(
     goal = AnswerGoal([Answer(spans=tuple(answer))], settings.partial)
     found, language = search_question(question, goal, table, settings)
     forms: list[dict[str, Any]] = []
-    for form in preferred_forms(found, settings.keep):
+    for form in preferred_forms(found, question, settings.keep):
         cells = [cell_to_json(span) for span in cells_used(form, language)]
         denotation = list(texts_of(execute(form, language)))
         forms.append({"logical_form": str(form), "denotation": denotation, "cells": cells})
+    answers = [
+        {"denotation": list(texts_of(denotation)), "count": node.count}
+        for denotation, node in found.answers.items()
+    ]
+    by_size = [node.count for node in found.by_size()]
+    complete = found.size == settings.max_size
 
     def show() -> None:
         stdout.print(f"{found.count} consistent forms" + (f", {len(forms)} of them:" if forms else ""))
@@ -201,7 +217,18 @@ def _search_one(
             stdout.print(f"{form['logical_form']}  =  {'; '.join(form['denotation'])}")
             used = ", ".join(f"{cell['relation']} {cell['text']!r}" for cell in form["cells"])
             stdout.print(f"    from {used or 'the rows alone'}", style="dim")
+        if found.count:
+            sizes = ", ".join(f"{count} with {size}" for size, count in enumerate(by_size))
+            stdout.print(f"by row operations: {sizes}")
+        if not complete:
+            stderr.print(f"The search stopped after {found.size} row operations: more would take too long.")
 
-    print_result(
-        as_json, {"count": found.count, "complete": found.size == settings.max_size, "forms": forms}, show
-    )
+    result = {
+        "count": found.count,
+        "complete": complete,
+        "size": found.size,
+        "by_size": by_size,
+        "answers": answers,
+        "forms": forms,
+    }
+    print_result(as_json, result, show)

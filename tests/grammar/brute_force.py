@@ -1,12 +1,13 @@
 """The oracle of the search: every form of its space, written out one by one and run by the executor.
 
-It shares nothing with the search but the language: no masks, no grouping, no packing.
+It shares nothing with the search but the language and the rules of canonical forms: no masks, no grouping, no packing.
 """
 
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
+from grammar.canonical import canonical
 from grammar.executor import execute
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS, Function
@@ -15,13 +16,16 @@ from grammar.types import Denotation
 
 
 def readings(language: Language, max_size: int) -> dict[Form, Denotation]:
-    """Each form of size at most ``max_size`` that reads a value out of rows, with its denotation where it has one."""
-    denotations = {form: execute(form, language) for form in Space(language).up_to(max_size)}
+    """Each canonical form that reads a value out of rows, of size at most ``max_size``, with its denotation where it
+    has one."""
+    forms = {canonical(form) for form in Space(language).up_to(max_size)}
+    denotations = {form: execute(form, language) for form in forms}
     return {form: value for form, value in denotations.items() if value is not None}
 
 
 def operations(language: Language, read: dict[Form, Denotation]) -> Iterator[tuple[Form, Denotation]]:
-    """Each operation over readings, at most one operand being a literal, with its denotation where it has one."""
+    """Each canonical operation over readings, at most one operand being a literal, with its denotation where it has
+    one."""
     leaves = Space(language).leaves
     for function in FUNCTIONS.values():
         if function.name == "date" or not set(function.arguments) <= {"Number", "Date", "String"}:
@@ -33,12 +37,13 @@ def operations(language: Language, read: dict[Form, Denotation]) -> Iterator[tup
         for operands in product(*pools) if pools else ():
             if any(is_read for _, _, is_read in operands):
                 value = function.call(language.view, *(value for _, value, _ in operands))
-                if value is not None:
-                    yield Form(function.name, tuple(form for form, _, _ in operands)), value
+                form = Form(function.name, tuple(form for form, _, _ in operands))
+                if value is not None and canonical(form) == form:
+                    yield form, value
 
 
 class Space:
-    """The forms of the search's space, by size."""
+    """The forms of the search's space by size, canonical or not."""
 
     def __init__(self, language: Language) -> None:
         literals = language.literals
@@ -61,9 +66,8 @@ class Space:
             return [Form("all_structures")]
         made = []
         for function in FUNCTIONS.values():
-            if function.result != "Rows" or not function.arguments:
-                continue
-            made += self._applied(function, size - 1)
+            if function.result == "Rows" and function.arguments:
+                made += self._applied(function, size - 1)
         return made
 
     def _readings(self, size: int) -> list[Form]:
@@ -72,31 +76,35 @@ class Space:
             if function.result == "Rows" or "Rows" not in function.arguments:
                 continue
             if function.name.startswith("compare_"):
-                if size:
-                    forms = self._applied(function, size - 1)
-                    made += [f for f in forms if f.arguments[-1] != f.arguments[-2]]
+                forms = self._applied(function, size - 1) if size else []
+                made += [f for f in forms if f.arguments[-1] != f.arguments[-2]]
             else:
                 made += self._applied(function, size)
         return made
 
     def _applied(self, function: Function, size: int) -> list[Form]:
-        """The function over arguments the greatest of which has exactly this size."""
-        pools = []
+        """The function over arguments whose sizes make this one together."""
+        forms: list[tuple[tuple[Form, ...], int]] = [((), 0)]
         for type_name in function.arguments:
-            if type_name == "Rows":
-                pools.append([(f, i) for i in range(size + 1) for f in self.rows(i)])
-            elif function.result == "Rows" and type_name in ("Number", "Date"):
-                read = [(f, i) for i in range(size + 1) for f in self.readings(i) if _result(f) == type_name]
-                pools.append([(f, 0) for f in self.leaves[type_name]] + read)
-            elif type_name == "Relation":
-                pools.append([(Form(relation_leaf(r)), 0) for r in self.language.offered(function)])
-            else:
-                pools.append([(f, 0) for f in self.leaves[type_name]])
-        return [
-            Form(function.name, tuple(f for f, _ in arguments))
-            for arguments in product(*pools)
-            if max(i for _, i in arguments) == size
-        ]
+            forms = [
+                ((*before, form), taken + more)
+                for before, taken in forms
+                for form, more in self._pool(function, type_name, size - taken)
+            ]
+        return [Form(function.name, arguments) for arguments, taken in forms if taken == size]
+
+    def _pool(self, function: Function, type_name: str, size: int) -> list[tuple[Form, int]]:
+        """What an argument may be, up to a size, with its size."""
+        if type_name == "Rows":
+            return [(f, i) for i in range(size + 1) for f in self.rows(i)]
+        if type_name == "Relation":
+            return [(Form(relation_leaf(r)), 0) for r in self.language.offered(function)]
+        leaves = [(f, 0) for f in self.leaves[type_name]]
+        if function.result == "Rows" and type_name in ("Number", "Date"):
+            return leaves + [
+                (f, i) for i in range(size + 1) for f in self.readings(i) if _result(f) == type_name
+            ]
+        return leaves
 
 
 def _result(form: Form) -> str:
