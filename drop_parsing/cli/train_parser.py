@@ -1,0 +1,115 @@
+"""``drop-parsing train parser``: a semantic parser over one kind of table."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drop_parsing.cli.common import (
+    DEFAULT_CACHE,
+    BackendName,
+    Cache,
+    Json,
+    MaxSize,
+    Scheme,
+    failures,
+    finish,
+    one_scheme,
+    place,
+    print_result,
+    progress_bar,
+    stderr,
+    stdout,
+)
+from drop_parsing.cli.train_reader import Device, Precision, read_questions
+from drop_parsing.errors import InputError
+from drop_parsing.extraction import Failed, extract_tables, open_store
+from drop_parsing.searching import SearchSettings, cached_forms, open_forms
+from extractors.annotate import load_pipeline
+from extractors.registry import Backend
+from extractors.table import text_hash
+
+
+def parser(
+    train: Annotated[
+        list[str],
+        typer.Option("--train", help="Questions to learn from, searched before.", show_default=False),
+    ],
+    dev: Annotated[
+        list[str],
+        typer.Option("--dev", help="Questions to evaluate on after each epoch.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The folder of the run.", show_default=False)],
+    config: Annotated[str, typer.Option("--config", help="kdg, kdg-tiny, or a YAML file like one.")] = "kdg",
+    scheme: Scheme = "syndep",
+    cache: Cache = DEFAULT_CACHE,
+    backend: BackendName = None,
+    max_size: MaxSize = 3,
+    keep: Annotated[int, typer.Option(min=1, help="The --keep of the search.")] = 20,
+    partial: Annotated[bool, typer.Option("--partial", help="The --partial of the search.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")
+    ] = False,
+    device: Device = "auto",
+    precision: Precision = "auto",
+    as_json: Json = False,
+) -> None:
+    """Train a parser on the forms that `drop-parsing search` has found.
+
+    Example: `drop-parsing train parser --config kdg --train train.json --dev dev.json --out runs/kdg`
+    """
+    try:
+        from drop_parsing.parser.config import load_config
+        from drop_parsing.parser.questions import check_trainable
+        from drop_parsing.parser.questions import read_questions as read_parsed
+        from drop_parsing.parser.training import train_parser
+        from drop_parsing.training.devices import chosen_device, chosen_dtype
+    except ImportError as error:
+        raise InputError(
+            f'Training needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
+        ) from error
+    chosen = load_config(config)
+    where = chosen_device(device)
+    dtype = chosen_dtype(precision, where)
+    name = one_scheme(scheme)
+    failed: list[Failed] = []
+    train_passages, dev_passages = read_questions(train, failed), read_questions(dev, failed)
+    made_by = Backend(backend)
+    store = open_store(place(cache), name, made_by)
+    passages = [*train_passages, *dev_passages]
+    with progress_bar("tables", len(passages)) as advance:
+        failed += extract_tables(passages, {name: store}, made_by, progress=advance).failed
+    tables = store.get_many({text_hash(passage.text) for passage in passages})
+    found = cached_forms(
+        train_passages, store, open_forms(place(cache), name, SearchSettings(max_size, keep, partial))
+    )
+    forms = {id: [form.logical_form for form in consistent.forms] for id, consistent in found.items()}
+    pipeline, limit = load_pipeline(), chosen.sizes.max_length
+    trained = read_parsed(train_passages, tables, forms, pipeline, chosen.size_prior, limit)
+    check_trainable(trained, name, " ".join(train))
+    evaluated = read_parsed(dev_passages, tables, {}, pipeline, max_length=limit)
+    result = train_parser(
+        chosen, trained, evaluated, dev_passages, out, where, dtype, resume=resume, say=stderr.print
+    )
+    summary = {
+        "run": str(out),
+        "epochs": result.epoch,
+        "dev_em": result.best_em,
+        "dev_f1": max(result.best_f1, 0.0),
+        "trained_on": len(trained.trained),
+        "train_questions": trained.total,
+        "not_trained_on": dict(trained.reasons),
+        "forms": trained.forms,
+        "forms_not_learnt": trained.lost,
+        "questions_per_second": round(len(trained.trained) * result.epoch / max(result.seconds, 1e-9), 3),
+        "failed": failures(failed),
+    }
+
+    def show() -> None:
+        stdout.print(
+            f"{out}: best dev EM {result.best_em:.2f}, F1 {summary['dev_f1']:.2f} in {result.epoch} epochs; "
+            f"trained on {trained}"
+        )
+
+    print_result(as_json, summary, show)
+    finish(failed)

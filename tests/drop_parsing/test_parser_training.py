@@ -1,0 +1,182 @@
+"""Training runs of the parser on a few questions: what is learnt, what is counted, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from drop_parsing.data.types import Answer, Passage, Question
+from drop_parsing.errors import InputError
+from drop_parsing.goal import AnswerGoal
+from drop_parsing.parser.config import ParserConfig, load_config, preset_names
+from drop_parsing.parser.questions import QuestionSet, check_trainable, read_questions
+from drop_parsing.parser.training import (
+    WEIGHTS,
+    batches_of,
+    best_targets,
+    evaluate,
+    load_parser,
+    train_parser,
+)
+from drop_parsing.searching import language_of
+from drop_parsing.training.checkpoint import load_tensors
+from extractors.annotate import load_pipeline
+from extractors.registry import make_extractor
+from extractors.table import Paragraph, Table, text_hash
+from grammar.search import search
+from grammar.view import View
+
+CPU = torch.device("cpu")
+TEXT = "Carn had 70 boats. Hull sold 25 nets to Leeds. In May the crew of Carn caught 9 eels."
+PASSAGE = Passage(
+    "p1",
+    TEXT,
+    (
+        Question("q1", "How many boats did Carn have?", Answer(number="70")),
+        Question("q2", "How many nets did Hull sell?", Answer(number="25")),
+        Question("q3", "Who had 70 boats?", Answer(spans=("Carn",))),
+        Question("q4", "How many eels were caught?", Answer(number="9")),
+        Question("q5", "What is the name of the king?", Answer(spans=("Ulf",))),
+        Question("q6", "How deep is the sea?"),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, Table]:
+    return {text_hash(TEXT): make_extractor("syndep").extract(Paragraph("p1", TEXT))}
+
+
+@pytest.fixture(scope="module")
+def forms(tables: dict[str, Table]) -> dict[str, list[str]]:
+    view = View(tables[text_hash(TEXT)])
+    return {
+        q.id: [str(form) for form in search(language_of(q.text, view), AnswerGoal(q.references), 1).forms(20)]
+        for q in PASSAGE.questions
+        if q.references
+    }
+
+
+@pytest.fixture(scope="module")
+def questions(tables: dict[str, Table], forms: dict[str, list[str]]) -> QuestionSet:
+    return read_questions([PASSAGE], tables, forms, load_pipeline())
+
+
+def tiny(**changes: object) -> ParserConfig:
+    return replace(load_config("kdg-tiny"), **changes)  # type: ignore[arg-type]
+
+
+def train(questions: QuestionSet, config: ParserConfig, run: Path, resume: bool = False) -> None:
+    train_parser(config, questions, questions, [PASSAGE], run, CPU, resume=resume)
+
+
+def test_learns_a_few_questions(questions: QuestionSet, tmp_path: Path) -> None:
+    train(questions, tiny(epochs=60, patience=60, minutes=None, refresh=True), tmp_path / "run")
+    _, parser, collate = load_parser(tmp_path / "run")
+    scores = evaluate(parser, collate, questions, [PASSAGE], 5)
+    assert scores.questions == 5  # q5 counts too, though nothing reaches it
+    assert scores.em >= 60
+
+
+def test_says_on_how_many_it_trains_and_why_not_on_the_rest(questions: QuestionSet) -> None:
+    assert str(questions) == (
+        "4 of 6 questions (not the rest: 1 have an answer that no form reaches; 1 have no answer)"
+    )
+
+
+def test_without_a_search_the_missing_command_is_named(tables: dict[str, Table]) -> None:
+    """S17: never a missing key."""
+    two = replace(PASSAGE, questions=PASSAGE.questions[:2])
+    unsearched = read_questions([two], tables, {}, load_pipeline())
+    with pytest.raises(
+        InputError, match=r"2 were not searched.*: drop-parsing search train.json --scheme srl\.$"
+    ):
+        check_trainable(unsearched, "srl", "train.json")
+    unreached = read_questions([two], tables, {"q1": [], "q2": []}, load_pipeline())
+    with pytest.raises(InputError, match=r"no form reaches.*--max-size.*drop-parsing search"):
+        check_trainable(unreached, "srl", "train.json")
+    without_table = read_questions([two], {}, {}, load_pipeline())
+    with pytest.raises(InputError, match=r"2 are on a passage without a table.*drop-parsing search"):
+        check_trainable(without_table, "srl", "train.json")
+
+
+def test_forms_of_another_language_are_left_out(tables: dict[str, Table]) -> None:
+    forms = {"q1": ["(gone all_structures)", "(count_structures all_structures)"]}
+    read = read_questions([replace(PASSAGE, questions=PASSAGE.questions[:1])], tables, forms, load_pipeline())
+    assert (len(read.trained), read.forms) == (1, 1)
+
+
+def test_a_resumed_run_ends_with_the_same_weights(questions: QuestionSet, tmp_path: Path) -> None:
+    config = tiny(epochs=4, patience=9, refresh=True, sizes=replace(tiny().sizes, dropout=0.2))
+    train(questions, config, tmp_path / "whole")
+
+    class Stopped(Exception):
+        pass
+
+    def stop(text: str) -> None:
+        if text.startswith("epoch 2"):
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        train_parser(config, questions, questions, [PASSAGE], tmp_path / "parts", CPU, say=stop)
+    train(questions, config, tmp_path / "parts", resume=True)
+    whole, parts = (load_tensors(tmp_path / name / "state.safetensors") for name in ("whole", "parts"))
+    for name in whole:
+        if name.startswith("weights."):
+            assert torch.equal(whole[name], parts[name]), name
+    lines = [(tmp_path / name / "metrics.jsonl").read_text().splitlines() for name in ("whole", "parts")]
+    assert len(lines[0]) == len(lines[1]) == 4
+
+
+def test_a_folder_with_a_run_is_not_written_over(questions: QuestionSet, tmp_path: Path) -> None:
+    train(questions, tiny(epochs=1), tmp_path)
+    with pytest.raises(InputError, match="holds a run already: give --resume"):
+        train(questions, tiny(epochs=1), tmp_path)
+    with pytest.raises(InputError, match="begun with another preset"):
+        train(questions, tiny(epochs=2), tmp_path, resume=True)
+
+
+def test_what_is_no_run_is_refused(questions: QuestionSet, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no run of a parser"):
+        load_parser(tmp_path)
+    train(questions, tiny(epochs=1), tmp_path / "run")
+    (tmp_path / "run" / WEIGHTS).write_bytes(b"\x80\x04pickle")
+    with pytest.raises(InputError, match="not in safetensors form"):
+        load_parser(tmp_path / "run")
+
+
+def test_the_most_likely_forms_are_kept(questions: QuestionSet, tmp_path: Path) -> None:
+    train(questions, tiny(epochs=5, patience=9), tmp_path)
+    _, parser, collate = load_parser(tmp_path)
+    inputs = [questions.questions[place][0] for place in questions.trained]
+    every = best_targets(parser, collate, inputs, 100)
+    few = best_targets(parser, collate, inputs, 2)
+    for question, all_forms, kept in zip(inputs, every, few, strict=True):
+        assert question.targets is not None
+        assert len(all_forms.path_choices) == len(question.targets.path_choices)
+        assert len(kept.path_choices) == min(2, len(all_forms.path_choices))
+        width = kept.path_choices.shape[1]
+        assert kept.path_choices.tolist() == all_forms.path_choices[:2, :width].tolist()
+
+
+def test_an_epoch_has_every_question_once_in_another_order(questions: QuestionSet) -> None:
+    inputs = [questions.questions[place][0] for place in questions.trained]
+    epochs = [[q.id for batch in batches_of(inputs, 3, 0, epoch) for q in batch] for epoch in range(6)]
+    assert all(sorted(epoch) == sorted(epochs[0]) for epoch in epochs)
+    assert len({tuple(epoch) for epoch in epochs}) > 1
+    assert batches_of(inputs, 3, 0, 2) == batches_of(inputs, 3, 0, 2)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_presets_are_read(name: str) -> None:
+    assert load_config(name).sizes.max_length >= 16
+
+
+def test_an_unknown_preset_or_setting_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no preset kgd .*kdg, kdg-tiny"):
+        load_config("kgd")
+    path = tmp_path / "own.yaml"
+    path.write_text("beams: 3\n")
+    with pytest.raises(InputError, match=r"no setting 'beams'"):
+        load_config(str(path))
