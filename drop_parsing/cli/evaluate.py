@@ -38,7 +38,7 @@ def evaluate(
             failed.append(Failed(f"{item.file}: {item.where}", item.message))
         else:
             questions += item.questions
-    scores = metrics.evaluate(_read(predictions), questions, strict=metric == "strict")
+    scores = metrics.evaluate(read_predictions(predictions), questions, strict=metric == "strict")
     result = {
         "em": scores.em,
         "f1": scores.f1,
@@ -69,7 +69,8 @@ def evaluate(
     finish(failed)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_predictions(path: Path) -> dict[str, Any]:
+    """{question id: answer} from a JSON file. Raises InputError where it is none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -1,0 +1,1 @@
+"""Reading comprehension models: encoders times answer heads, NAQANet among them."""

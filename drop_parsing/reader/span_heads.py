@@ -1,0 +1,68 @@
+"""The heads that answer with one span: of the passage, or of the question."""
+
+import torch
+from torch import Tensor, nn
+
+from drop_parsing.reader.attention import masked_log_softmax
+from drop_parsing.reader.batch import Batch, Gold
+from drop_parsing.reader.heads import Best, Pooled, feedforward, total
+
+
+class PassageSpanHead(nn.Module):
+    """Start from [M0; M1], end from [M0; M2]. Logits: (batch, 2, n)."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.start = feedforward(2 * dim, dim, 1)
+        self.end = feedforward(2 * dim, dim, 1)
+
+    def forward(self, pooled: Pooled, batch: Batch) -> Tensor:
+        first, second, third, _ = pooled.encoded.passes
+        start = self.start(torch.cat([first, second], dim=-1))
+        end = self.end(torch.cat([first, third], dim=-1))
+        return torch.cat([start, end], dim=-1).transpose(1, 2)
+
+    def log_likelihood(self, logits: Tensor, pooled: Pooled, batch: Batch, gold: Gold) -> Tensor:
+        return span_log_likelihood(logits, pooled.encoded.passage_mask, gold.passage_spans)
+
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
+        return best_span(logits, pooled.encoded.passage_mask)
+
+
+class QuestionSpanHead(nn.Module):
+    """Start and end from each question token beside the passage vector. Logits: (batch, 2, m)."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.start = feedforward(2 * dim, dim, 1)
+        self.end = feedforward(2 * dim, dim, 1)
+
+    def forward(self, pooled: Pooled, batch: Batch) -> Tensor:
+        question = pooled.encoded.question
+        passage = pooled.passage.unsqueeze(1).expand(-1, question.shape[1], -1)
+        inputs = torch.cat([question, passage], dim=-1)
+        return torch.cat([self.start(inputs), self.end(inputs)], dim=-1).transpose(1, 2)
+
+    def log_likelihood(self, logits: Tensor, pooled: Pooled, batch: Batch, gold: Gold) -> Tensor:
+        return span_log_likelihood(logits, pooled.encoded.question_mask, gold.question_spans)
+
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
+        return best_span(logits, pooled.encoded.question_mask)
+
+
+def span_log_likelihood(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
+    """(batch,): of any of ``spans`` (batch, spans, 2), where start and end are chosen independently."""
+    log_probabilities = masked_log_softmax(logits, mask.unsqueeze(1))  # (batch, 2, length)
+    chosen = torch.gather(log_probabilities, 2, spans.clamp(min=0).transpose(1, 2))
+    return total(chosen.sum(1), spans[:, :, 0] >= 0)
+
+
+def best_span(logits: Tensor, mask: Tensor) -> Best:
+    """The likeliest span that ends no earlier than it starts; the first of equals."""
+    start, end = masked_log_softmax(logits, mask.unsqueeze(1)).unbind(1)
+    # The best end at or after each place, from a maximum that runs backwards.
+    best_end, backwards = end.flip(1).cummax(1)
+    ends = end.shape[1] - 1 - backwards.flip(1)
+    score, first = (start + best_end.flip(1)).max(1)
+    last = ends.gather(1, first.unsqueeze(1)).squeeze(1)
+    return Best(torch.stack([first, last], dim=1), score)

@@ -1,0 +1,1 @@
+"""Training: presets, checkpoints without pickles, and runs that go on where they stopped."""
