@@ -165,11 +165,13 @@ def area(points: Sequence[Point]) -> float:
 
 
 def read_gold(file: Path) -> dict[str, list[Extraction]]:
-    """The gold extractions of each sentence, in the order of the file."""
+    """The gold extractions of each sentence, in the order of the file. As in the published reader, an argument
+    marked as context ("C: ...") does not count."""
     gold: dict[str, list[Extraction]] = {}
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             sentence, relation, *arguments = line.strip().split("\t")
+            arguments = [argument for argument in arguments if "C: " not in argument]
             extraction = Extraction(tuple(relation.split()), tuple(tuple(a.split()) for a in arguments))
             gold.setdefault(sentence.strip(), []).append(extraction)
     return gold

@@ -16,6 +16,10 @@ Value = TypeVar("Value", Number, Date, Span)
 #: First token, last token, label.
 Stretch = tuple[int, int, str]
 
+#: A cell of more tokens has no phrases: nothing asks for one of a text that the parser did not understand, and
+#: nested cells would each hold the same ones again.
+MAX_PHRASED = 200
+
 _PREMODIFIERS = frozenset({"det", "amod", "nummod", "compound", "nmod:poss", "advmod", "neg", "cc", "dep"})
 _CONTENTLESS_EDGE = frozenset({"punct", "cc", "case", "mark"})
 
@@ -67,12 +71,12 @@ class ArgumentBuilder:
         while start < end and (relations[start] in _CONTENTLESS_EDGE or pos[start] == "PUNCT"):
             start += 1
         while end > start and (relations[end] in {"punct", "cc"} or pos[end] == "PUNCT"):
-            if self._closes(start, end):
+            if self.closes(start, end):
                 break
             end -= 1
         return start, end
 
-    def _closes(self, start: int, end: int) -> bool:
+    def closes(self, start: int, end: int) -> bool:
         """Whether the token ``end`` closes a bracket or quotation opened after ``start``."""
         words = self._annotation.words
         opening = _OPENING.get(words[end])
@@ -135,6 +139,8 @@ class ArgumentBuilder:
         )
 
     def _constituents_within(self, head: int, first: int, last: int) -> Iterator[Stretch]:
+        if last - first >= MAX_PHRASED:
+            return
         owners, tree, clauses = self._owners, self._tree, self._clauses
         if clauses[head] and self._annotation.pos[head] in VERBAL:
             return

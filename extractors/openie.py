@@ -36,7 +36,6 @@ TIME = "ARGM-TMP"
 PLACE = "ARGM-LOC"
 
 _POSSESSIVE_MARKERS = frozenset({"'s", "\u2019s", "'", "\u2019"})
-_OPENING = {")": "(", "]": "[", "\u201d": "\u201c"}
 # fmt: off
 _TIME_NOUNS = frozenset({
     "second", "minute", "hour", "day", "week", "month", "season", "year", "decade", "century", "time",
@@ -85,7 +84,7 @@ class OpenIE:
 
     name = "openie"
     maker = ""
-    version = "1"  # Changes whenever the rules can give another table for the same parse.
+    version = "2"  # Changes whenever the rules can give another table for the same parse.
 
     def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
         return _Rows(annotation, tree).rows()
@@ -174,10 +173,7 @@ class _Rows:
         if first > last:
             return None
         last = self._cells.trim(first, last)[1]
-        words = self._annotation.words
-        opening = _OPENING.get(words[last + 1]) if last + 1 < len(words) else None
-        inside = words[first : last + 1]
-        if opening and inside.count(opening) > inside.count(words[last + 1]):
+        if last + 1 < len(pos) and self._cells.closes(first, last + 1):
             last += 1
         return first, last
 

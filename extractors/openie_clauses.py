@@ -149,6 +149,7 @@ class Clauses:
         tree, chain = self._tree, self._chains[i]
         predicate = self._predicate(i)
         antecedent = self._antecedent(i)
+        subject = self._subject(i)
         parts = [antecedent] if antecedent is not None and antecedent.relation != "nsubj" else []
         negation = None
         for verb in chain:
@@ -160,7 +161,7 @@ class Clauses:
                     continue
                 if relation in _NEIGHBOURS and (self.heads[k] or relation == "list"):
                     continue
-                if (relation in _SUBJECTS and verb == i) or self._is_participial(k):
+                if (subject is not None and k == subject.stretches[0].head) or self._is_participial(k):
                     continue
                 if self._is_relative(k) and (antecedent is not None or relation == "advmod"):
                     continue
@@ -170,9 +171,10 @@ class Clauses:
         # What is fronted comes last: the first part is the one after the verb.
         parts.sort(key=lambda part: (part.stretches[0].first < predicate.first, part.stretches[0].first))
         kind = Kind.COPULA if self._annotation.lemmas[chain[-1]] == "be" else Kind.VERB
-        subject = self._subject(i)
         parts = [_around(part, *self._told_by(part, predicate, subject)) for part in parts]
         kept = tuple(part for part in parts if part.stretches)
+        if subject is not None:
+            subject = _beside(subject, predicate)
         return Proposition(kind, predicate, subject, kept, negation, tree.relations[i])
 
     def _told_by(self, part: Part, predicate: Stretch, subject: Part | None) -> tuple[int, int]:
@@ -265,12 +267,13 @@ class Clauses:
             following = [
                 k for k in tree.children[verb] if k > verb and tree.relations[k] not in {"cc", "punct"}
             ]
+            if verb != i and any(tree.relations[k] in _SUBJECTS for k in tree.children[verb]):
+                return []
             objects = [k for k in following if tree.relations[k] == "obj"]
             if verb != i and objects:
                 passive = self._is_passive(i) or self._is_passive(verb)
                 return [] if passive else [Part("obj", self._nouns.stretches(objects[0]), shared=True)]
-            blocked = any(tree.relations[k] in _SUBJECTS for k in tree.children[verb]) and verb != i
-            if blocked or len(following) != 1 or tree.relations[following[0]] != "conj":
+            if len(following) != 1 or tree.relations[following[0]] != "conj":
                 return []
             verb = following[0]
         return []
@@ -304,6 +307,20 @@ class Clauses:
             if not first <= k <= last and tree.relations[k] not in {*_NO_PART, "list"} and not self.heads[k]
         ]
         return Proposition(Kind.ITEM, Stretch(i, first, last), self._subject(i), tuple(parts))
+
+
+def _beside(part: Part, predicate: Stretch) -> Part:
+    """The part without what stands on the other side of the predicate from its head, and without the predicate."""
+
+    def clipped(stretch: Stretch) -> Stretch:
+        head, first, last = stretch
+        if not first <= predicate.first <= predicate.last <= last:
+            return stretch
+        if head < predicate.first:
+            return Stretch(head, first, predicate.first - 1)
+        return Stretch(head, predicate.last + 1, last) if head > predicate.last else stretch
+
+    return part._replace(stretches=tuple(map(clipped, part.stretches)))
 
 
 def _around(part: Part, first: int, last: int) -> Part:

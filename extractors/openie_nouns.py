@@ -72,13 +72,16 @@ class NounPhrases:
         self._titles = dict(self._find_titles())
 
     def stretches(self, i: int) -> tuple[Stretch, ...]:
-        """The phrase of ``i``; one stretch for each of several coordinated nouns, unless a preposition is in
-        front: "Norway, Malta and Ural" are three, "between Hull and Leeds" is one."""
+        """The phrase of ``i``; one stretch for each of several coordinated nouns, unless a preposition or a
+        negation is in front: "Norway, Malta and Ural" are three, "between Hull and Leeds" and "neither Hull nor
+        Leeds" one."""
         tree = self._tree
         if self._annotation.pos[i] in VERBAL:
             return (Stretch(i, tree.first[i], tree.last[i]),)
         conjuncts = [k for k in tree.children[i] if tree.relations[k] == "conj" and not self._clauses[k]]
-        if tree.relations[i].startswith(("obl", "nmod")) and tree.relations[tree.first[i]] == "case":
+        opening = tree.first[i]
+        prepositional = tree.relations[i].startswith(("obl", "nmod")) and tree.relations[opening] == "case"
+        if prepositional or self._annotation.words[opening].lower() in {"between", "neither"}:
             return (Stretch(i, tree.first[i], max([self._end(i), *map(self._end, conjuncts)])),)
         return tuple(Stretch(k, tree.first[k], self._end(k)) for k in (i, *conjuncts))
 
@@ -103,7 +106,8 @@ class NounPhrases:
     def _is_apart(self, i: int, k: int) -> bool:
         relation = self._tree.relations[k]
         if relation == "appos":
-            return self._annotation.pos[i + 1] == "PUNCT"  # not "the liner Norway"
+            # Not "the liner Norway", nor "March, 1938".
+            return self._annotation.pos[i + 1] == "PUNCT" and not self._is_within_value(i, k)
         return relation in {"conj", "list", "parataxis"} or (relation.startswith("acl") and self._clauses[k])
 
     def before(self, noun: int, i: int) -> Stretch:
@@ -120,7 +124,7 @@ class NounPhrases:
         if i in self._titles:
             title, name = self._titles[i]
             return Proposition(Kind.TITLE, sign, Part("nsubj", (name,)), (Part("attr", (title,)),))
-        if relation == "appos" and noun < i and not self.is_item(noun) and not self._is_within_value(noun, i):
+        if relation == "appos" and noun < i and self._is_apposition(noun, i):
             subject = Part("nsubj", (self.before(noun, tree.first[i]),))
             return Proposition(Kind.APPOSITION, sign, subject, (Part("attr", self.stretches(i)),))
         if relation == "case" and self._annotation.tags[i] == "POS" and tree.relations[noun] == "nmod:poss":
@@ -129,6 +133,11 @@ class NounPhrases:
                 had = Part("obj", (Stretch(thing, i + 1, self._end(thing)),))
                 return Proposition(Kind.POSSESSIVE, sign, Part("nsubj", (owner,)), (had,))
         return None
+
+    def _is_apposition(self, noun: int, i: int) -> bool:
+        """Whether ``i`` says what ``noun`` is. Without punctuation that says it once, not down a chain of nouns."""
+        chained = self._tree.relations[noun] == "appos" and self._annotation.pos[noun + 1] != "PUNCT"
+        return not (chained or self.is_item(noun) or self._is_within_value(noun, i))
 
     def _find_titles(self) -> Iterator[tuple[int, tuple[Stretch, Stretch]]]:
         """For the last word of a title its stretch, and that of the name it stands before: "captain Hale"."""

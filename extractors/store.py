@@ -165,14 +165,17 @@ class PartStore:
         return found
 
     def _refresh(self) -> None:
-        """Bring the index up to date with the folder."""
+        """Bring the index up to date with the folder.
+
+        Nothing here reads with Arrow's threads: one that frees a buffer while the interpreter ends aborts it.
+        """
         names = {name for name in self._names() if _PART.fullmatch(name)}
         for gone in self._numbers.keys() - names:
             self._forget(self._numbers[gone])
         for name in sorted(names.difference(self._numbers, self._unusable)):
             with self._opened(name) as part:
                 if part is not None:
-                    self._note(name, part.read(columns=[self.key]).column(0).to_pylist())
+                    self._note(name, part.read(columns=[self.key], use_threads=False).column(0).to_pylist())
 
     def _note(self, name: str, keys: Iterable[str]) -> None:
         if name not in self._numbers:
@@ -193,12 +196,14 @@ class PartStore:
                 return
             for group in range(part.num_row_groups):
                 if keys is None:
-                    yield part.read_row_group(group).to_pylist()
+                    yield part.read_row_group(group, use_threads=False).to_pylist()
                     continue
-                present = part.read_row_group(group, columns=[self.key]).column(0).to_pylist()
+                present = (
+                    part.read_row_group(group, columns=[self.key], use_threads=False).column(0).to_pylist()
+                )
                 wanted = [i for i, key in enumerate(present) if key in keys]
                 if wanted:
-                    yield part.read_row_group(group).take(wanted).to_pylist()
+                    yield part.read_row_group(group, use_threads=False).take(wanted).to_pylist()
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[Any]:

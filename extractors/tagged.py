@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 
 from extractors.remote import Place
@@ -192,7 +192,9 @@ def _values(piece: str) -> Iterator[float]:
     else:
         for part in re.sub("[A-Za-z,]", "", piece).split("-"):
             with suppress(ValueError):
-                yield float(part)
+                number = float(part)
+                if isfinite(number):
+                    yield number
 
 
 def _read_dates(content: str, start: int, pieces: Sequence[str]) -> Iterator[Date]:

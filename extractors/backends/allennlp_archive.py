@@ -79,10 +79,14 @@ def _import_allennlp() -> None:
 
 
 def _unpack(file: Path, folder: str) -> None:
-    """Extract the archive; no member may lie, or link, outside the folder, or be a device."""
+    """Extract the archive; no member may lie outside the folder, or be a link or a device."""
     try:
         with tarfile.open(file) as archive:
-            archive.extractall(folder, filter="data")
+            members = archive.getmembers()
+            if not all(member.isfile() or member.isdir() for member in members):
+                # Not left to the filter: in some Pythons a chain of links leads it outside.
+                raise tarfile.TarError("it holds links or devices")
+            archive.extractall(folder, members, filter="data")
     except (tarfile.TarError, OSError, EOFError, ValueError) as error:
         raise PipelineError(
             f"{file} is no archive that can be opened ({error}); give the model.tar.gz that AllenNLP writes."

@@ -266,3 +266,36 @@ class TestConfidence:
     def test_a_main_clause_is_surer_than_an_implied_relation(self) -> None:
         text = "Gordon Vale, a mill town, sold 40 ships."
         assert 0 < row(text, "town").confidence < row(text, "sold").confidence < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "relation", "cells"),
+    [
+        ("Frost punted, but Hull took a bounce.", "punted", "ARG1", []),
+        ("Ada won, but Bram lost the cup.", "won", "ARG1", []),
+        ("The crew managed and owned the ferry.", "managed", "ARG1", ["the ferry"]),
+        ("He was released in March, 1938.", "was released", "ARGM-TMP", ["in March, 1938"]),
+        ("He was born on 3 March, 1938, in Hull.", "was born", "ARGM-TMP", ["on 3 March, 1938"]),
+        ('Ada read a "book of hours" in Hull.', "read", "ARG1", ['a "book of hours"']),
+        ("Neither Ada nor Bram sold the boat.", "sold", "ARG0", ["Neither Ada nor Bram"]),
+        ("Ada paid between $40 and $50 for 3 boats.", "paid", "ARG1", ["between $40 and $50"]),
+    ],
+)
+def test_what_belongs_to_a_predicate(text: str, predicate: str, relation: str, cells: list[str]) -> None:
+    (found,) = [row for row in table(text).rows if row.predicate.text == predicate]
+    assert [cell.text for cell in found.cell(relation)] == cells
+
+
+def test_no_subject_is_thrown_away() -> None:
+    found = table("Four plays later, Rodgers was intercepted again.")
+    assert any("plays" in cell.text for row in found.rows for _, cell in row.cells())
+
+
+@pytest.mark.parametrize("words", ["word ", "in ", "mill of ", "Ada, ", "who sold "])
+def test_a_table_grows_no_faster_than_its_text(words: str) -> None:
+    sizes = []
+    for length in (500, 1000):
+        rows = table(words * length).rows
+        cells = [cell for row in rows for _, cell in row.cells()]
+        sizes.append(sum(len(cell.text) + sum(len(p.text) for p in cell.phrases) for cell in cells))
+    assert sizes[1] < 4 * sizes[0] + 100_000

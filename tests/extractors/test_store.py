@@ -291,3 +291,17 @@ def test_sigkill_in_the_middle_of_writing(tmp_path: Path) -> None:
     os.utime(left, (hours_ago, hours_ago))
     cache.add([table("after")])
     assert not left.exists()
+
+
+def test_a_process_that_has_read_a_store_ends_quietly(tmp_path: Path) -> None:
+    """Arrow's threads free their buffers late: where they outlive the interpreter, it aborts."""
+    TableStore(tmp_path, "syndep", "x", "1").add(
+        [Table(str(i), text_hash(str(i)), "syndep", "x", "1", ()) for i in range(300)]
+    )
+    code = (
+        "import sys; from pathlib import Path; from extractors.store import TableStore; "
+        "print(len(TableStore(Path(sys.argv[1]), 'syndep', 'x', '1').hashes()))"
+    )
+    for _ in range(8):
+        done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True)
+        assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "300", "")
