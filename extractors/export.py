@@ -21,7 +21,7 @@ from extractors.tagged import write_tagged
 from extractors.values import Date, Number
 
 CSV_COLUMNS = (
-    *("paragraph_id", "row", "sentence", "relation", "text", "start", "end"),
+    *("paragraph_id", "row", "sentence", "confidence", "relation", "text", "start", "end"),
     *("head", "lemmas", "numbers", "dates", "entities"),
 )
 
@@ -93,8 +93,8 @@ def _write_csv(tables: Iterable[Table], out: Place) -> list[Place]:
         for table in tables:
             for number, row in enumerate(table.rows):
                 for relation, cell in row.cells():
-                    fields = (table.paragraph_id, number, row.sentence, relation, *_csv_cell(cell))
-                    writer.writerow(map(_defused, fields))
+                    place = (table.paragraph_id, number, row.sentence, row.confidence, relation)
+                    writer.writerow(map(_defused, (*place, *_csv_cell(cell))))
         text.detach()
     return [path]
 
@@ -132,7 +132,7 @@ def _year(year: int) -> str:
     return f"{year:04d}" if year >= 0 else f"-{-year:04d}"
 
 
-def _defused(field: str | int) -> str | int:
+def _defused(field: str | float) -> str | float:
     return (
         f"'{field}"
         if isinstance(field, str) and field.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))

@@ -35,7 +35,7 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
-Scheme = Annotated[str, typer.Option(help="The kind of table: syndep, or all that this version has.")]
+Scheme = Annotated[str, typer.Option(help="The kind of table: syndep, openie, srl, or all.")]
 BackendName = Annotated[
     str | None,
     typer.Option(
@@ -59,7 +59,7 @@ Cluster = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 MaxSize = Annotated[
     int,
-    typer.Option(min=0, max=4, help="How many row operations (filters, first, argmax, ...) a form may nest."),
+    typer.Option(min=0, max=4, help="How many row operations (filters, first, argmax, ...) a form may have."),
 ]
 Text = Annotated[str | None, typer.Option(help="A paragraph, instead of an input.", show_default=False)]
 PassageId = Annotated[str | None, typer.Option("--passage", help="The id of a passage.", show_default=False)]
