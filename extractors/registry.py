@@ -12,6 +12,7 @@ from extractors.backends.spacy import spacy_annotator
 from extractors.backends.stanza import stanza_annotator
 from extractors.extractor import Extractor, Scheme
 from extractors.openie import OpenIE
+from extractors.srl import Srl
 from extractors.syndep import SynDep
 
 
@@ -47,6 +48,7 @@ _ANNOTATORS: dict[str, Callable[[str | None], Annotator]] = {
 _SCHEMES: dict[str, Callable[[], Scheme]] = {
     "syndep": SynDep,
     "openie": OpenIE,
+    "srl": Srl,
 }
 #: The schemes that an AllenNLP tagger makes, too, over spaCy's parse.
 _TAGGED = frozenset({"openie", "srl"})

@@ -6,16 +6,29 @@ import sys
 import typer
 
 from drop_parsing import __version__
-from drop_parsing.cli import demo, evaluate, execute, export, extract, search, show
+from drop_parsing.cli import (
+    baseline,
+    compare,
+    demo,
+    evaluate,
+    execute,
+    export,
+    extract,
+    predict,
+    search,
+    show,
+    train,
+)
 from drop_parsing.cli.common import stderr
 from drop_parsing.errors import InputError
 from extractors.annotate import PipelineError
 from extractors.jobs import JobError
+from extractors.srl_data import DataError
 from extractors.store import StoreError
 from grammar.forms import FormError
 
 #: What a user can mend: told in one sentence, exit status 2.
-USER_ERRORS = (InputError, PipelineError, JobError, StoreError, FormError)
+USER_ERRORS = (InputError, PipelineError, JobError, StoreError, DataError, FormError)
 
 #: The exit status that Typer gives to an interrupt.
 INTERRUPTED = 130
@@ -49,6 +62,10 @@ app.command("export")(export.export)
 app.command("search")(search.search)
 app.command("execute")(execute.execute)
 app.command("evaluate")(evaluate.evaluate)
+app.add_typer(train.app, name="train")
+app.command("predict")(predict.predict)
+app.command("baseline")(baseline.baseline)
+app.command("compare")(compare.compare)
 
 
 def main() -> None:

@@ -79,7 +79,7 @@ def test_csv_has_a_cell_a_line(tmp_path: Path) -> None:
         "paragraph_id": "a",
         "row": "0",
         "sentence": "3",
-            "confidence": "1.0",
+        "confidence": "1.0",
         "relation": "arg1",
         "text": "40 ships in Hull",
         "start": "9",

@@ -1,0 +1,67 @@
+"""Static vectors of words, built from those of the word pieces that a word is cut into."""
+
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class PieceVectors:
+    """A table of ``vectors`` (pieces, size) for word pieces as BERT's uncased vocabulary writes them: "##"
+    before a piece that does not begin its word, the longest piece first."""
+
+    def __init__(self, pieces: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        self.pieces = pieces
+        self.vectors = vectors
+        self._rows = {piece: row for row, piece in enumerate(pieces)}
+        self._longest = max((len(piece) for piece in pieces), default=0)
+        self.of_word = lru_cache(maxsize=100_000)(self._of_word)
+
+    @property
+    def size(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def of_words(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """One vector a word: the mean of its pieces', zero where none is known."""
+        if not words:
+            return np.zeros((0, self.size), np.float32)
+        return np.stack([self.of_word(word) for word in words])
+
+    def _of_word(self, word: str) -> NDArray[np.float32]:
+        rows = self._cut(_plain(word))
+        return self.vectors[rows].mean(axis=0) if rows else np.zeros(self.size, np.float32)
+
+    def _cut(self, word: str) -> list[int]:
+        rows = []
+        start = 0
+        while start < len(word):
+            prefix = "##" if start else ""
+            for end in range(min(len(word), start + self._longest), start, -1):
+                row = self._rows.get(prefix + word[start:end])
+                if row is not None:
+                    rows.append(row)
+                    start = end
+                    break
+            else:
+                start += 1
+        return rows
+
+
+#: No word has a vector: for a model without them.
+NO_PIECES = PieceVectors([], np.zeros((0, 1), np.float32))
+
+
+def reduced(vectors: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+    """The first ``size`` principal components of the vectors, of unit variance overall."""
+    centred = vectors - vectors.mean(axis=0)
+    values, directions = np.linalg.eigh(centred.T @ centred)
+    components = centred @ directions[:, np.argsort(-values)[:size]]
+    return np.ascontiguousarray(components / max(float(components.std()), 1e-8), np.float32)
+
+
+def _plain(word: str) -> str:
+    """Lower case, without accents."""
+    decomposed = unicodedata.normalize("NFD", word.lower())
+    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
