@@ -67,6 +67,11 @@ _INITIAL = re.compile(r"[A-Z]\.")
 _CUTS = tuple(re.compile(p) for p in (r"\n\s*\n", r"[.!?][\"”')\]]*\s+(?=[\"“'(]?[A-Z0-9])", r"\s+"))
 
 
+def encodable(text: str) -> str:
+    """The text with a stand-in for each lone surrogate, which UTF-8 has not; as long, so offsets stay."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
 class PipelineError(ValueError):
     """A spaCy pipeline that cannot be used, with what to do about it."""
 
@@ -229,8 +234,7 @@ def _batches(chunks: Iterable[_Chunk]) -> Iterator[list[_Chunk]]:
 
 def _document(nlp: Language, chunk: _Chunk) -> Doc:
     """The chunk's tokens, with the sentence boundaries that are certain already set."""
-    # UTF-8 has no lone surrogates; the stand-in is as long, so offsets stay.
-    text = _SURROGATE.sub("\ufffd", chunk.paragraph.text[chunk.start : chunk.end])
+    text = encodable(chunk.paragraph.text[chunk.start : chunk.end])
     spans = list(_tokens(nlp, text))
     words = [text[start:end] for start, end in spans]
     doc = Doc(nlp.vocab, words=words)

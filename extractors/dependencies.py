@@ -81,6 +81,19 @@ SPEECH = frozenset({
 })
 # fmt: on
 
+# fmt: off
+#: First of two coordinated verbs, these do not share the second's object: "came and saw the town".
+INTRANSITIVE = frozenset({
+    "be", "come", "go", "sit", "stand", "rise", "fall", "die", "live", "arrive", "sleep", "wait",
+    "appear", "return",
+})
+# fmt: on
+
+SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj"})
+
+#: Clauses that stand beside the one they hang on: rows of their own, no part of it.
+NEIGHBOURS = frozenset({"conj", "list", "parataxis"})
+
 _NOMINAL = frozenset({"NOUN", "PROPN", "NUM", "PRON", "SYM", "DET"})
 
 

@@ -1,6 +1,6 @@
 """What a paragraph's rows failed to keep."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
@@ -26,3 +26,9 @@ def uncovered(annotation: Annotation, rows: Iterable[Row]) -> list[Number | Date
     reach = [0, *accumulate((end for _, end in spans), max)]
     values: list[Number | Date] = [*annotation.numbers, *annotation.dates]
     return [value for value in values if reach[bisect_right(starts, value.start)] < value.end]
+
+
+def tokens_of(annotation: Annotation, value: Number | Date) -> tuple[int, int]:
+    """The first and the last token of a value."""
+    first = max(bisect_right(annotation.starts, value.start) - 1, 0)
+    return first, max(bisect_left(annotation.starts, value.end) - 1, first)

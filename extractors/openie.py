@@ -24,7 +24,7 @@ from dataclasses import replace
 from extractors.annotate import Annotation
 from extractors.arguments import ArgumentBuilder
 from extractors.dependencies import Tree
-from extractors.losses import uncovered
+from extractors.losses import tokens_of, uncovered
 from extractors.openie_clauses import Clauses
 from extractors.openie_confidence import confidence
 from extractors.openie_nouns import Part, Proposition, Stretch
@@ -120,9 +120,7 @@ class _Rows:
     def _keep(self, value: Number | Date, rows: dict[int, Row]) -> None:
         """Give a value in no cell one of its own, in the row of its clause; where there is none, a verbless
         sentence gets a row."""
-        starts = self._annotation.starts
-        first = max(bisect_right(starts, value.start) - 1, 0)
-        last = max(bisect_left(starts, value.end) - 1, first)
+        first, last = tokens_of(self._annotation, value)
         owner = first
         while owner not in rows and self._tree.heads[owner] != owner:
             owner = self._tree.heads[owner]

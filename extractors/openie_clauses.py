@@ -9,17 +9,14 @@ apposition or a title says what something is, a possessive what it has.
 from collections.abc import Iterator, Sequence
 
 from extractors.annotate import Annotation
-from extractors.dependencies import SPEECH, Tree
+from extractors.dependencies import INTRANSITIVE, NEIGHBOURS, SPEECH, SUBJECTS, Tree
 from extractors.openie_nouns import Kind, NounPhrases, Part, Proposition, Stretch
 from extractors.repairs import VERBAL
 
 _CLAUSAL = frozenset(
     {"root", "acl", "acl:relcl", "advcl", "ccomp", "xcomp", "csubj", "parataxis", "conj", "dep"}
 )
-_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj"})
 _NO_PART = frozenset({"punct", "aux", "cc", "det", "case", "mark", "expl"})
-# Clauses that stand beside the one they hang on: propositions of their own, no part of it.
-_NEIGHBOURS = frozenset({"conj", "list", "parataxis"})
 _IN_PREDICATE = frozenset({"aux", "neg", "prt", "advmod"})
 _RELATIVE = frozenset({"WDT", "WP", "WP$", "WRB"})
 # fmt: off
@@ -27,11 +24,6 @@ _RELATIVE = frozenset({"WDT", "WP", "WP$", "WRB"})
 _RAISING = frozenset({
     "able", "unable", "likely", "unlikely", "ready", "willing", "unwilling", "due", "certain", "sure",
     "eligible", "free", "set", "bound", "eager", "reluctant", "supposed", "apt", "prone", "quick",
-})
-#: First of two coordinated verbs, these do not share the second's object: "came and saw the town".
-_INTRANSITIVE = frozenset({
-    "be", "come", "go", "sit", "stand", "rise", "fall", "die", "live", "arrive", "sleep", "wait",
-    "appear", "return",
 })
 #: Adverbs that belong to the relation where they follow "be": "is also".
 _AFTER_BE = frozenset({"also", "still", "often", "now", "never", "always", "only", "currently", "usually"})
@@ -107,7 +99,7 @@ class Clauses:
         relation, tags = self._tree.relations[k], self._annotation.tags
         if relation == "xcomp":
             return self._annotation.pos[k] in VERBAL and all(
-                self._tree.relations[j] not in _SUBJECTS for j in self._tree.children[k]
+                self._tree.relations[j] not in SUBJECTS for j in self._tree.children[k]
             )
         if relation != "attr" or self._annotation.lemmas[i] not in {"be", "get"}:
             return False
@@ -159,7 +151,7 @@ class Clauses:
                     negation = k
                 if k in chain or relation in _NO_PART or predicate.first <= k <= predicate.last:
                     continue
-                if relation in _NEIGHBOURS and (self.heads[k] or relation == "list"):
+                if relation in NEIGHBOURS and (self.heads[k] or relation == "list"):
                     continue
                 if (subject is not None and k == subject.stretches[0].head) or self._is_participial(k):
                     continue
@@ -211,7 +203,7 @@ class Clauses:
         antecedent = self._antecedent(i)
         if antecedent is not None and antecedent.relation == "nsubj":
             return antecedent, None
-        own = [k for k in tree.children[i] if tree.relations[k] in _SUBJECTS]
+        own = [k for k in tree.children[i] if tree.relations[k] in SUBJECTS]
         governor, relation = tree.heads[i], tree.relations[i]
         if own:
             return Part("nsubj", self._nouns.stretches(own[-1])), None
@@ -245,8 +237,8 @@ class Clauses:
                 relation = tree.relations[k]
                 if relation in {"advmod", "mark"}:
                     relation = "where" if self._annotation.lemmas[k] == "where" else "when"
-                return Part("nsubj" if relation in _SUBJECTS else relation, (stretch,), shared=True)
-        if relations.isdisjoint(_SUBJECTS):
+                return Part("nsubj" if relation in SUBJECTS else relation, (stretch,), shared=True)
+        if relations.isdisjoint(SUBJECTS):
             return Part("nsubj", (stretch,), shared=True)
         if any(self._is_relative(j) for k in tree.children[i] for j in tree.children[k]):
             return None  # "whose ships sank"
@@ -263,11 +255,11 @@ class Clauses:
         """The object that stands only after the last of several coordinated verbs: "managed and owned it"."""
         tree, pos = self._tree, self._annotation.pos
         verb = i
-        while pos[verb] == "VERB" and self._annotation.lemmas[i] not in _INTRANSITIVE:
+        while pos[verb] == "VERB" and self._annotation.lemmas[i] not in INTRANSITIVE:
             following = [
                 k for k in tree.children[verb] if k > verb and tree.relations[k] not in {"cc", "punct"}
             ]
-            if verb != i and any(tree.relations[k] in _SUBJECTS for k in tree.children[verb]):
+            if verb != i and any(tree.relations[k] in SUBJECTS for k in tree.children[verb]):
                 return []
             objects = [k for k in following if tree.relations[k] == "obj"]
             if verb != i and objects:

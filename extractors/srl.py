@@ -10,7 +10,7 @@ the row of its clause.
 The model, its data and its scores are described in ``srl_model.md``.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -20,7 +20,7 @@ from pathlib import Path
 from extractors.annotate import Annotation
 from extractors.arguments import ArgumentBuilder
 from extractors.dependencies import Tree
-from extractors.losses import uncovered
+from extractors.losses import tokens_of, uncovered
 from extractors.repairs import VERBAL
 from extractors.srl_model import RoleModel, load_model
 from extractors.srl_roles import Frame, find_frames
@@ -160,9 +160,7 @@ class _Rows:
     def _keep(self, value: Number | Date, rows: dict[int, Row]) -> None:
         """Give a value that no argument reaches a cell: the phrase it is in, in the row of its clause. A sentence
         without a predicate gets a row at its head."""
-        starts = self._annotation.starts
-        start = max(bisect_right(starts, value.start) - 1, 0)
-        end = max(bisect_left(starts, value.end) - 1, start)
+        start, end = tokens_of(self._annotation, value)
         number = bisect_right(self._annotation.sentences, start, key=lambda sentence: sentence[0]) - 1
         owner = self._owner(start, number, rows)
         row = rows.get(owner)

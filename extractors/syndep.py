@@ -6,15 +6,15 @@ filled in from the tree: the antecedent in a relative clause, the subject and ob
 share, the subject of an infinitive or participle.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 from extractors.annotate import Annotation
 from extractors.arguments import ArgumentBuilder
-from extractors.dependencies import Tree
-from extractors.losses import uncovered
+from extractors.dependencies import INTRANSITIVE, NEIGHBOURS, SUBJECTS, Tree
+from extractors.losses import tokens_of, uncovered
 from extractors.repairs import VERBAL
 from extractors.table import Argument, Row
 from extractors.values import Date, Number
@@ -27,17 +27,7 @@ _CLAUSAL = frozenset(
 )
 _NO_ARGUMENT = frozenset({"punct", "aux", "cc", "det", "case", "mark", "expl", "prt"})
 _MODIFIERS = frozenset({"det", "amod", "nummod", "compound", "nmod:poss", "neg", "advmod", "punct", "case"})
-# Clauses that stand beside the one they hang on: rows of their own, no part of it.
-_NEIGHBOURS = frozenset({"conj", "list", "parataxis"})
-_SUBJECTS = frozenset({"nsubj", "nsubj:pass", "csubj"})
 _OBJECTS = frozenset({"obj", "attr", "nsubj"})
-# fmt: off
-# First of two coordinated verbs, these do not share the second's object: "came and saw the town".
-_INTRANSITIVE = frozenset({
-    "be", "come", "go", "sit", "stand", "rise", "fall", "die", "live", "arrive", "sleep", "wait",
-    "appear", "return",
-})
-# fmt: on
 
 
 class SynDep:
@@ -71,9 +61,7 @@ class _Clauses:
 
     def _keep(self, value: Number | Date, rows: dict[int, Row]) -> None:
         """Give a value that grammar put in no cell one of its own, in the row of its clause."""
-        starts = self._annotation.starts
-        first = max(bisect_right(starts, value.start) - 1, 0)
-        last = max(bisect_left(starts, value.end) - 1, first)
+        first, last = tokens_of(self._annotation, value)
         row = rows.get(self._cells.clause_of(first))
         if row is not None:
             cell = self._cells.build(first, first, last)
@@ -101,7 +89,7 @@ class _Clauses:
         if relation == "conj":
             return self._is_nominal_root(tree.heads[i])
         return relation in {"advcl", "ccomp", "acl:relcl", "parataxis"} and any(
-            tree.relations[k] in _SUBJECTS for k in tree.children[i]
+            tree.relations[k] in SUBJECTS for k in tree.children[i]
         )
 
     def _is_nominal_root(self, i: int) -> bool:
@@ -134,7 +122,7 @@ class _Clauses:
             k
             for k in tree.children[i]
             if tree.relations[k] not in {"punct", "cc"}
-            and not (self._is_clause[k] and tree.relations[k] in _NEIGHBOURS)
+            and not (self._is_clause[k] and tree.relations[k] in NEIGHBOURS)
         ]
         first = min([i, *(tree.first[k] for k in parts)])
         last = max([i, *(tree.last[k] for k in parts)])
@@ -142,7 +130,7 @@ class _Clauses:
         if self._annotation.pos[i] not in VERBAL:
             return self._cells.build(i, first, last)
         verb_end = bisect_left(starts, predicate.end) - 1
-        subject = next((tree.first[k] for k in parts if tree.relations[k] in _SUBJECTS and k < i), None)
+        subject = next((tree.first[k] for k in parts if tree.relations[k] in SUBJECTS and k < i), None)
         complements = [k for k in parts if k > verb_end]
         ends = [tree.last[k] for k in complements]
         phrases = [] if subject is None else [(subject, end, "clause") for end in (verb_end, *ends)]
@@ -188,12 +176,12 @@ class _Clauses:
             yield antecedent
         for child in own:
             relation = tree.relations[child]
-            if relation in _NEIGHBOURS and self._is_clause[child]:
+            if relation in NEIGHBOURS and self._is_clause[child]:
                 continue
             if self._is_relative(child) and (antecedent is not None or relation == "advmod"):
                 continue
             yield relation, self._whole(child)
-        if antecedent is None or antecedent[0] not in _SUBJECTS:
+        if antecedent is None or antecedent[0] not in SUBJECTS:
             for subject in self._subjects_of(i):
                 if subject not in own:
                     yield self._voice(i), self._named(subject)
@@ -231,7 +219,7 @@ class _Clauses:
             for grandchild in tree.children[k]:
                 if tree.relations[grandchild] == "nmod:poss" and self._is_relative(grandchild):
                     return "nmod:poss", argument
-        if relations.isdisjoint(_SUBJECTS):
+        if relations.isdisjoint(SUBJECTS):
             return self._voice(i), argument
         return ("obl" if "obj" in relations else "obj"), argument
 
@@ -264,7 +252,7 @@ class _Clauses:
 
     def _subject_or_governor(self, i: int) -> tuple[list[int], int | None]:
         tree = self._tree
-        own = [k for k in tree.children[i] if tree.relations[k] in _SUBJECTS]
+        own = [k for k in tree.children[i] if tree.relations[k] in SUBJECTS]
         governor, relation = tree.heads[i], tree.relations[i]
         if own or governor == i:
             return own, None
@@ -283,7 +271,7 @@ class _Clauses:
     def _shared_objects(self, i: int) -> list[int]:
         """The object that stands only after the last of several coordinated verbs: "managed and owned it"."""
         tree = self._tree
-        if self._annotation.pos[i] != "VERB" or self._annotation.lemmas[i] in _INTRANSITIVE:
+        if self._annotation.pos[i] != "VERB" or self._annotation.lemmas[i] in INTRANSITIVE:
             return []
         following = [k for k in tree.children[i] if k > i and tree.relations[k] not in {"cc", "punct"}]
         while len(following) == 1:
@@ -291,7 +279,7 @@ class _Clauses:
             if tree.relations[verb] != "conj" or self._annotation.pos[verb] != "VERB":
                 return []
             objects = [k for k in tree.children[verb] if tree.relations[k] == "obj"]
-            blocked = any(tree.relations[k] in _SUBJECTS for k in tree.children[verb] if k < verb)
+            blocked = any(tree.relations[k] in SUBJECTS for k in tree.children[verb] if k < verb)
             if blocked or self._voice(i) != self._voice(verb) or self._voice(i) == "nsubj:pass":
                 return []
             if objects:

@@ -1,14 +1,9 @@
 """A preset of the parser: everything that a training run depends on beside its data."""
 
 from dataclasses import dataclass, field
-from importlib.resources import files
-from pathlib import Path
 
-import yaml
-
-from drop_parsing.errors import InputError
 from drop_parsing.parser.model import ParserSizes
-from drop_parsing.training.typed import from_plain
+from drop_parsing.training import preset_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +31,9 @@ class ParserConfig:
 
 
 def preset_names() -> list[str]:
-    folder = files("drop_parsing.parser") / "presets"
-    return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
+    return preset_files.preset_names("drop_parsing.parser")
 
 
 def load_config(name: str) -> ParserConfig:
-    """The preset of this name, or in the YAML file at this path.
-
-    Raises InputError where there is none, and for a setting that is unknown or of the wrong type.
-    """
-    if name in preset_names():
-        text = (files("drop_parsing.parser") / "presets" / f"{name}.yaml").read_text("utf-8")
-    elif Path(name).is_file():
-        text = Path(name).read_text("utf-8")
-    else:
-        raise InputError(
-            f"There is no preset {name} and no such file; those of the parser are: {', '.join(preset_names())}."
-        )
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"The preset {name} is not YAML: {' '.join(str(error).split())}.") from error
-    return from_plain(ParserConfig, data, name)
+    """As ``preset_files.read_preset``."""
+    return preset_files.read_preset(ParserConfig, "drop_parsing.parser", name)

@@ -1,15 +1,10 @@
 """A preset: everything that a training run depends on beside its data."""
 
 from dataclasses import dataclass, field
-from importlib.resources import files
-from pathlib import Path
 from typing import Literal
 
-import yaml
-
-from drop_parsing.errors import InputError
 from drop_parsing.reader.config import ReaderConfig
-from drop_parsing.training.typed import from_plain
+from drop_parsing.training import preset_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +43,9 @@ class Preset:
 
 
 def preset_names() -> list[str]:
-    folder = files("drop_parsing.training") / "presets"
-    return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
+    return preset_files.preset_names("drop_parsing.training")
 
 
 def load_preset(name: str) -> Preset:
-    """The preset of this name, or in the YAML file at this path.
-
-    Raises InputError where there is none, and for a setting that is unknown or of the wrong type.
-    """
-    if name in preset_names():
-        text = (files("drop_parsing.training") / "presets" / f"{name}.yaml").read_text("utf-8")
-    elif Path(name).is_file():
-        text = Path(name).read_text("utf-8")
-    else:
-        raise InputError(
-            f"There is no preset {name} and no such file; the presets are: {', '.join(preset_names())}."
-        )
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"The preset {name} is not YAML: {' '.join(str(error).split())}.") from error
-    return from_plain(Preset, data, name)
+    """As ``preset_files.read_preset``."""
+    return preset_files.read_preset(Preset, "drop_parsing.training", name)

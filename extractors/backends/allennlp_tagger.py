@@ -4,8 +4,7 @@ The model tags the words of a sentence once for each of its predicates: where in
 values, the entities and the phrases come from the shared parse.
 """
 
-import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -13,11 +12,11 @@ from math import exp, log
 from types import SimpleNamespace
 from typing import Any
 
-from extractors.annotate import Annotation
+from extractors.annotate import Annotation, encodable
 from extractors.arguments import ArgumentBuilder
 from extractors.backends.allennlp_archive import load_archive
 from extractors.dependencies import Tree
-from extractors.losses import uncovered
+from extractors.losses import tokens_of, uncovered
 from extractors.repairs import VERBAL
 from extractors.table import Argument, Row
 
@@ -29,7 +28,6 @@ MAX_BATCH = 4_000
 
 _PREDICATE = "V"
 _VERB_PARTS = frozenset({"aux", "neg", "prt"})
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 #: The tags of a sentence's words, and the geometric mean of their probabilities.
@@ -53,7 +51,7 @@ class AllenNlpTagger:
     def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
         frames: list[_Frame] = []
         for first, end in annotation.sentences:
-            words = [_SURROGATE.sub("\ufffd", word) for word in annotation.words[first:end]]
+            words = [encodable(word) for word in annotation.words[first:end]]
             predicates = [i - first for i in _predicates(annotation, tree, first, end)]
             for predicate, tagged in zip(predicates, self._tagger.tag(words, predicates), strict=True):
                 frames.append(_Frame(first + predicate, first, *tagged))
@@ -137,8 +135,7 @@ def _rows(annotation: Annotation, tree: Tree, frames: Sequence[_Frame]) -> list[
             frame.confidence,
         )
     for value in uncovered(annotation, rows.values()):
-        first = max(bisect_right(annotation.starts, value.start) - 1, 0)
-        last = max(bisect_left(annotation.starts, value.end) - 1, first)
+        first, last = tokens_of(annotation, value)
         owner = _owner(annotation, cells, rows, first)
         if owner is not None:
             row = rows[owner]

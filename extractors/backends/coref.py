@@ -4,7 +4,6 @@ A resolver finds which stretches of a paragraph mean the same; ``CorefAnnotator`
 of its antecedent, so that the pronoun's cells have it among their entities.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from extractors.annotate import Annotation, Annotator, PipelineError
+from extractors.annotate import Annotation, Annotator, PipelineError, encodable
 from extractors.backends.stanza import StanzaModels
 from extractors.table import Paragraph, Span
 
@@ -21,8 +20,6 @@ MAX_WINDOW = 4_000
 
 #: A mention: its first and last token, both included.
 Mention = tuple[int, int]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Resolver(Protocol):
@@ -56,7 +53,7 @@ class CorefAnnotator:
     def _clusters(self, annotation: Annotation, first: int, end: int) -> list[list[Mention]]:
         """The clusters of the tokens ``first`` to ``end``, counted in the paragraph."""
         sentences = [
-            [_SURROGATE.sub("\ufffd", word) for word in annotation.words[a:b]]
+            [encodable(word) for word in annotation.words[a:b]]
             for a, b in annotation.sentences
             if first <= a < end
         ]
