@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extractors.annotate import Annotation
 from extractors.dependencies import collapsed_tree
 from extractors.openie import OpenIE
 from extractors.registry import make_extractor
 from extractors.table import Paragraph, Table
 from extractors.values import Date, Number
+from tests.extractors.parses import annotation
 
 SENTENCES = [
     "Ada and Bram toured Norway, Malta and Ural, and managed and owned the ferry.",
@@ -133,31 +133,6 @@ and and CCONJ CC 9 cc cc 7
 nets net NOUN NNS 7 conj conj
 . . PUNCT . 4 punct punct
 """
-
-
-def annotation(lines: str, universal: bool) -> Annotation:
-    tokens = [line.split() for line in lines.strip().splitlines()]
-    heads = []
-    for i, token in enumerate(tokens):
-        head = token[4] if universal or len(token) < 8 else token[7]
-        heads.append(i if head in {"0", str(i + 1)} else int(head) - 1)
-    words = [token[0] for token in tokens]
-    starts = [sum(len(word) + 1 for word in words[:i]) for i in range(len(words))]
-    return Annotation(
-        paragraph=Paragraph("p", " ".join(words)),
-        words=words,
-        starts=starts,
-        ends=[start + len(word) for start, word in zip(starts, words, strict=True)],
-        lemmas=[token[1].lower() for token in tokens],
-        pos=[token[2] for token in tokens],
-        tags=[token[3] for token in tokens],
-        dependencies=[token[5 if universal else 6] for token in tokens],
-        heads=heads,
-        sentences=[(0, len(words))],
-        entities=[],
-        numbers=[],
-        dates=[],
-    )
 
 
 @pytest.mark.parametrize(
