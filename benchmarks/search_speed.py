@@ -8,7 +8,6 @@ median under 60 ms, 99th percentile under 1 s, peak memory under 1.5 GiB, 97% se
 """
 
 import argparse
-import gc
 import random
 import resource
 import statistics
@@ -71,7 +70,6 @@ def run(scheme: str, asked: list[tuple[Passage, Question]], tables: dict[str, Ta
     view, indexed = View(next(iter(tables.values()))), ""
     for passage, question in asked:
         if indexed != passage.id:
-            gc.collect()  # As the batch job does after each passage.
             view, indexed = View(tables[passage.id]), passage.id
         language = language_of(question.text, view)
         goal = AnswerGoal(question.references)

@@ -1,10 +1,10 @@
 """The offline search: every question's consistent forms, found once and kept in the cache."""
 
-import gc
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -18,7 +18,7 @@ from drop_parsing.goal import AnswerGoal
 from drop_parsing.literals import literals_of
 from drop_parsing.ordering import agenda
 from extractors.annotate import load_pipeline
-from extractors.jobs import Failure, batched_by_cost, run_jobs
+from extractors.jobs import Failure, Result, batched_by_cost, failure_of, run_groups
 from extractors.records import escape, unescape
 from extractors.remote import Place
 from extractors.store import PartStore, TableStore
@@ -28,12 +28,12 @@ from grammar.executor import execute, texts_of
 from grammar.forest import Found
 from grammar.forms import Form
 from grammar.language import Language
-from grammar.packing import to_bytes
+from grammar.packing import VERSION, from_bytes, to_bytes
 from grammar.ranking import best
 from grammar.search import collector_paused, search
 from grammar.view import View
 
-#: Questions whose forms make one part of the cache: what a crash can lose.
+#: Questions whose forms make one part of the cache, as far as whole passages allow: what a crash can lose.
 PART_QUESTIONS = 256
 #: Questions that one worker takes at a time, as far as whole passages allow.
 BATCH_QUESTIONS = 16
@@ -63,17 +63,18 @@ class SearchSettings:
 
     ``max_size`` is the size of forms (see ``grammar.search``), ``keep`` how many of a question's forms are
     kept written out, ``partial`` whether an F1 above 0 is enough to be consistent. With ``forests`` all forms are
-    kept, packed (see ``grammar.packing``): some 70 KB a question of DROP.
+    kept, packed (see ``grammar.packing``): some 20 KB a question of DROP.
     """
 
     max_size: int = 3
     keep: int = 20
     partial: bool = False
-    forests: bool = False
+    forests: bool = True
 
     def __str__(self) -> str:
         consistent = "partial" if self.partial else "exact"
-        return f"size{self.max_size}-keep{self.keep}-{consistent}" + ("-forests" if self.forests else "")
+        forests = f"-forests{VERSION}" if self.forests else ""
+        return f"size{self.max_size}-keep{self.keep}-{consistent}{forests}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class KeptForm:
 
 @dataclass(frozen=True, slots=True)
 class Consistent:
-    """The consistent forms of one question up to ``size``: how many there are, exactly, the first few, and, where
+    """The consistent forms of one question up to ``size``: how many there are, exactly, the best few, and, where
     they are asked for, all of them packed."""
 
     key: str
@@ -96,6 +97,10 @@ class Consistent:
     count: int
     forms: tuple[KeptForm, ...]
     forest: bytes | None = None
+
+    def found(self) -> Found | None:
+        """All forms, where they were kept. Raises ``grammar.packing.ForestError``."""
+        return None if self.forest is None else from_bytes(self.forest)
 
 
 @dataclass(slots=True)
@@ -120,6 +125,15 @@ class SearchReport:
     failed: list[Failed] = field(default_factory=list)
     seconds: float = 0.0
     found: dict[str, Consistent] = field(default_factory=dict)
+
+    def note(self, question: Question, consistent: Consistent) -> None:
+        kind = question.references[0].kind
+        assert kind is not None  # references are never blank
+        coverage = self.by_kind.setdefault(kind, KindCoverage())
+        coverage.questions += 1
+        coverage.covered += consistent.count > 0
+        self.forms += consistent.count
+        self.found[question.id] = consistent
 
     def complete(self, size: int) -> int:
         """How many questions were searched up to that size."""
@@ -147,7 +161,7 @@ def search_question(
 def preferred_forms(found: Found, question: str, keep: int) -> list[Form]:
     """The forms to show and keep: those that suit the question best."""
     with collector_paused():
-        return [form for _, form in best(found.root, agenda(question), keep)]
+        return [form for _, form in best(found, agenda(question), keep)]
 
 
 def open_forms(cache_folder: Place, scheme: str, settings: SearchSettings) -> PartStore:
@@ -163,33 +177,25 @@ def search_passages(
     workers: int = 0,
     cluster: str | None = None,
     progress: Callable[[int], None] = lambda done: None,
+    part_questions: int = PART_QUESTIONS,
 ) -> SearchReport:
     """Search every question that has an answer, but for those whose forms the cache has.
 
-    The passages' tables must be in ``tables``; where one is missing, its questions are listed as failed. What
-    is found is kept part by part, so that a run that is stopped goes on where it was.
+    The passages' tables must be in ``tables``; where one is missing, its questions are listed as failed. What makes a
+    part of the cache depends on the input alone: a run that was stopped, by whatever, and started again leaves the
+    very parts of one that was not. ``progress`` hears of passages.
     """
     started = time.monotonic()
-    report = SearchReport()
-    pending: list[Consistent] = []
-    todo = _todo(passages, tables, forms, report, progress)
-    batches = batched_by_cost(todo, lambda item: len(item.passage.questions), BATCH_QUESTIONS)
-    try:
-        for result in run_jobs(partial(_search_batch, settings), batches, workers, cluster):
-            questions = result.item.passage.questions
-            progress(len(questions))
-            if isinstance(result.outcome, Failure):
-                report.failed += [Failed(f"question {q.id}", result.outcome.reason) for q in questions]
-                continue
-            for question, consistent in zip(questions, result.outcome, strict=True):
-                _count(report, question, consistent)
-            pending += result.outcome
-            if len(pending) >= PART_QUESTIONS:
-                forms.add(map(_to_row, pending))
-                pending = []
-    finally:
-        if pending:
-            forms.add(map(_to_row, pending))
+    job = _Job(tables, forms, progress)
+    groups = batched_by_cost(passages, lambda passage: len(passage.questions), part_questions)
+    wanted = filter(None, map(job.unknown, groups))
+    function = partial(_search_batch, settings)
+    with closing(
+        run_groups(function, wanted, _cost, BATCH_QUESTIONS, workers, cluster, progress)
+    ) as finished:
+        for results in finished:
+            job.keep(results)
+    report = job.report()
     report.seconds = time.monotonic() - started
     return report
 
@@ -203,46 +209,100 @@ class _Item:
     keys: tuple[str, ...]
 
 
-def _todo(
-    passages: Iterable[Passage],
-    tables: TableStore,
-    forms: PartStore,
-    report: SearchReport,
-    progress: Callable[[int], None],
-) -> Iterator[_Item]:
-    """What the cache does not have, passage by passage; what it has is counted at once."""
-    known = forms.keys()
-    for passage in passages:
-        asked = [question for question in passage.questions if question.references]
-        report.skipped += len(passage.questions) - len(asked)
-        keys = {question.id: _key(tables.folder.name, passage, question) for question in asked}
-        cached = forms.get_many(known.intersection(keys.values()))
-        for question in asked:
-            if keys[question.id] in cached:
-                report.cached += 1
-                _count(report, question, _from_row(cached[keys[question.id]], passage, question))
-        progress(len(passage.questions) - len(asked) + len(cached))
-        todo = tuple(question for question in asked if keys[question.id] not in cached)
-        if not todo:
-            continue
-        table = tables.get(text_hash(passage.text), passage.id)
-        if table is None:
-            reason = f"passage {passage.id} has no table: extract it first"
-            report.failed += [Failed(f"question {question.id}", reason) for question in todo]
-            continue
-        yield _Item(Passage(passage.id, passage.text, todo), table, tuple(keys[q.id] for q in todo))
+def _cost(item: _Item) -> int:
+    return len(item.keys)
 
 
-def cached_forms(passages: Iterable[Passage], tables: TableStore, forms: PartStore) -> dict[str, Consistent]:
-    """What the cache has, by question id. Nothing is searched; a question that was not searched is left out."""
-    asked = {
-        _key(tables.folder.name, passage, question): (passage, question)
+@dataclass(slots=True)
+class _Job:
+    """The questions asked so far, in order, each with its key and the id of its passage; and by key, what was found
+    or why nothing was. What is under way is None."""
+
+    tables: TableStore
+    forms: PartStore
+    progress: Callable[[int], None]
+    asked: list[tuple[str, Question, str]] = field(default_factory=list)
+    found: dict[str, Consistent | Failure | None] = field(default_factory=dict)
+    cached: int = 0
+    skipped: int = 0
+
+    def unknown(self, group: Sequence[Passage]) -> list[_Item]:
+        """What is to be searched of some passages: each question once, however often it is asked."""
+        asked = [
+            (passage, question, _key(self.tables.folder.name, passage, question))
+            for passage in group
+            for question in passage.questions
+            if question.references
+        ]
+        self.asked += [(passage.id, question, key) for passage, question, key in asked]
+        rows = self.forms.get_many({key for _, _, key in asked}.difference(self.found))
+        tables = self.tables.get_many({text_hash(p.text) for p, _, key in asked if key not in rows})
+        todo: dict[int, tuple[Passage, list[Question], list[str]]] = {}
+        missing = 0
+        for passage, question, key in asked:
+            if key in self.found:
+                continue
+            if key in rows:
+                self.found[key] = replace(_from_row(rows[key], passage, question), forest=None)
+            elif text_hash(passage.text) not in tables:
+                missing += 1
+                self.found[key] = Failure(f"passage {passage.id} has no table: extract it first")
+            else:
+                self.found[key] = None
+                _, questions, keys = todo.setdefault(id(passage), (passage, [], []))
+                questions.append(question)
+                keys.append(key)
+        items = []
+        for passage, questions, keys in todo.values():
+            table = replace(tables[text_hash(passage.text)], paragraph_id=passage.id)
+            items.append(_Item(Passage(passage.id, passage.text, tuple(questions)), table, tuple(keys)))
+        self.skipped += sum(len(passage.questions) for passage in group) - len(asked)
+        self.cached += len(asked) - missing - sum(map(_cost, items))
+        self.progress(len(group) - len(items))
+        return items
+
+    def keep(self, results: Sequence[Result[_Item, list[Consistent | Failure]]]) -> None:
+        """Write what was found of one group as a part."""
+        made: list[Consistent] = []
+        for result in results:
+            keys = result.item.keys
+            outcomes = [result.outcome] * len(keys) if isinstance(result.outcome, Failure) else result.outcome
+            for key, outcome in zip(keys, outcomes, strict=True):
+                self.found[key] = outcome if isinstance(outcome, Failure) else replace(outcome, forest=None)
+                if not isinstance(outcome, Failure):
+                    made.append(outcome)
+        if made:
+            self.forms.add(map(_to_row, made))
+
+    def report(self) -> SearchReport:
+        report = SearchReport(cached=self.cached, skipped=self.skipped)
+        for passage, question, key in self.asked:
+            outcome = self.found[key]
+            if isinstance(outcome, Failure):
+                report.failed.append(Failed(f"question {question.id}", outcome.reason))
+            elif outcome is not None:
+                report.note(question, replace(outcome, passage=passage, question=question.id))
+        return report
+
+
+def cached_forms(
+    passages: Iterable[Passage], tables: TableStore, forms: PartStore, forests: bool = False
+) -> dict[str, Consistent]:
+    """What the cache has, by question id; with ``forests`` all their forms too, which takes memory. Nothing is
+    searched; a question that was not searched is left out."""
+    asked = [
+        (passage, question, _key(tables.folder.name, passage, question))
         for passage in passages
         for question in passage.questions
         if question.references
-    }
-    rows = forms.get_many(asked.keys())
-    return {asked[key][1].id: _from_row(row, *asked[key]) for key, row in rows.items()}
+    ]
+    rows = forms.get_many(key for _, _, key in asked)
+    held = {}
+    for passage, question, key in asked:
+        if key in rows:
+            consistent = _from_row(rows[key], passage, question)
+            held[question.id] = consistent if forests else replace(consistent, forest=None)
+    return held
 
 
 def _key(extractor: str, passage: Passage, question: Question) -> str:
@@ -252,39 +312,31 @@ def _key(extractor: str, passage: Passage, question: Question) -> str:
     return hashlib.blake2b(made_of.encode(), digest_size=16).hexdigest()
 
 
-def _search_batch(settings: SearchSettings, items: Sequence[_Item]) -> list[list[Consistent]]:
-    results = []
-    for item in items:
-        results.append(_search_item(settings, item))
-        gc.collect()  # What a search found is freed by no other means.
-    return results
+def _search_batch(settings: SearchSettings, items: Sequence[_Item]) -> list[list[Consistent | Failure]]:
+    return [list(_search_item(settings, item)) for item in items]
 
 
-def _search_item(settings: SearchSettings, item: _Item) -> list[Consistent]:
+def _search_item(settings: SearchSettings, item: _Item) -> Iterator[Consistent | Failure]:
     """The consistent forms of one passage's questions."""
     view = View(item.table)
-    results = []
     for question, key in zip(item.passage.questions, item.keys, strict=True):
-        goal = AnswerGoal(question.references, settings.partial)
-        language = language_of(question.text, view)
-        found = search(language, goal, settings.max_size)
-        kept = tuple(
-            KeptForm(str(form), texts_of(execute(form, language)))
-            for form in preferred_forms(found, question.text, settings.keep)
-        )
-        forest = to_bytes(found) if settings.forests else None
-        results.append(Consistent(key, item.passage.id, question.id, found.size, found.count, kept, forest))
-    return results
+        try:
+            yield _consistent(settings, view, item.passage.id, question, key)
+        except Exception as error:
+            yield failure_of(error)
 
 
-def _count(report: SearchReport, question: Question, consistent: Consistent) -> None:
-    kind = question.references[0].kind
-    assert kind is not None  # references are never blank
-    coverage = report.by_kind.setdefault(kind, KindCoverage())
-    coverage.questions += 1
-    coverage.covered += consistent.count > 0
-    report.forms += consistent.count
-    report.found[question.id] = replace(consistent, forest=None)  # too much to hold for every question
+def _consistent(
+    settings: SearchSettings, view: View, passage: str, question: Question, key: str
+) -> Consistent:
+    language = language_of(question.text, view)
+    found = search(language, AnswerGoal(question.references, settings.partial), settings.max_size)
+    kept = tuple(
+        KeptForm(str(form), texts_of(execute(form, language)))
+        for form in preferred_forms(found, question.text, settings.keep)
+    )
+    forest = to_bytes(found) if settings.forests else None
+    return Consistent(key, passage, question.id, found.size, found.count, kept, forest)
 
 
 def _to_row(consistent: Consistent) -> dict[str, object]:

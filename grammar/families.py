@@ -74,7 +74,7 @@ def distinct(words: Words, counts: Counts) -> Sets:
 
 
 class Pool:
-    """Row sets, each with the node of the forms that it stands for: all those of some families, and others."""
+    """Row sets, each with the node of the forms that it stands for: all those of some families, then others."""
 
     def __init__(
         self, members: "Iterable[tuple[int, Node]]", rows: int, families: "Sequence[Family]" = ()
@@ -83,34 +83,39 @@ class Pool:
         self.families = tuple(families)
         self.members = list(members)
 
-    @cached_property
-    def masks(self) -> list[int]:
-        return [mask for family in self.families for mask in family.masks] + [
-            mask for mask, _ in self.members
-        ]
-
-    @cached_property
-    def nodes(self) -> "list[Node]":
-        sets = [node for family in self.families for node in family.nodes]
-        return sets + [node for _, node in self.members]
-
     def __len__(self) -> int:
         return sum(map(len, self.families)) + len(self.members)
 
     @cached_property
-    def count(self) -> int:
-        return sum(node.count for node in self.nodes)
+    def words(self) -> Words:
+        own = to_words([mask for mask, _ in self.members], self.rows)
+        return np.concatenate([*(family.sets.words for family in self.families), own])
 
     @cached_property
-    def words(self) -> Words:
-        return to_words(self.masks, self.rows)
+    def count(self) -> int:
+        families = sum(family.count for family in self.families)
+        return families + sum(node.count for _, node in self.members)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The number of forms of each set. Raises TooMany where they are too many to count."""
+        if self.count > MAX_COUNT:
+            raise TooMany
+        own = np.array([node.count for _, node in self.members], dtype=np.int64)
+        return np.concatenate([*(family.sets.counts for family in self.families), own])
 
     @cached_property
     def sets(self) -> Sets:
-        """Raises TooMany where the forms are too many to count."""
-        if self.count > MAX_COUNT:
-            raise TooMany
-        return distinct(self.words, np.array([node.count for node in self.nodes], dtype=np.int64))
+        """Raises TooMany as ``counts`` does."""
+        return distinct(self.words, self.counts)
+
+    def node(self, place: int) -> "Node":
+        """The forms of the set at a place."""
+        for family in self.families:
+            if place < len(family):
+                return family.node(place)
+            place -= len(family)
+        return self.members[place][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,30 +199,47 @@ class Block:
         assert made is not None
         return made
 
-    def choices(self, mask: int) -> list[Choice]:
+    def choices(self, mask: int) -> "Choices":
         """The choices of nodes whose forms make just this set of rows."""
         union = self.join == "union"
         combine = np.bitwise_or if union else np.bitwise_and
-        picks: list[tuple[Pool, Index]] = []
+        pools: list[Pool] = []
+        picks: list[Index] = []
+        sought = to_words([mask], self.pools[0].rows)
         for pool, times in self.runs:
-            fitting = np.array(
-                [i for i, m in enumerate(pool.masks) if (m & ~mask if union else mask & ~m) == 0], int
-            )
+            beyond = pool.words & ~sought if union else sought & ~pool.words
+            fitting = np.flatnonzero(~beyond.any(axis=1))
             chosen = _unordered(len(fitting), times)
-            before, after = (len(picks[0][1]) if picks else 1), len(chosen[0])
-            picks = [(p, np.repeat(pick, after)) for p, pick in picks]
-            picks += [(pool, np.tile(fitting[pick], before)) for pick in chosen]
-        words = picks[0][0].words[picks[0][1]]
-        for pool, pick in picks[1:]:
+            before, after = (len(picks[0]) if picks else 1), len(chosen[0])
+            picks = [np.repeat(pick, after) for pick in picks]
+            picks += [np.tile(fitting[pick], before) for pick in chosen]
+            pools += [pool] * times
+        words = pools[0].words[picks[0]]
+        for pool, pick in zip(pools[1:], picks[1:], strict=True):
             words = combine(words, pool.words[pick])
-        sought = to_words([mask], 64 * words.shape[1])[0]
-        places = np.flatnonzero((words == sought).all(axis=1))
-        columns = [[(pool, i) for i in pick[places].tolist()] for pool, pick in picks]
-        chosen_nodes = [
-            tuple((pool.nodes[i], len(list(same))) for (pool, i), same in groupby(choice))
-            for choice in zip(*columns, strict=True)
-        ]
-        return [choice for choice in chosen_nodes if all(node.count >= times for node, times in choice)]
+        there = (words == sought).all(axis=1)
+        needed = np.ones(len(there), np.int64)
+        for i in range(1, len(pools)):
+            if pools[i] is pools[i - 1]:  # a form is chosen once: as many different ones are needed
+                needed = np.where(picks[i] == picks[i - 1], needed + 1, 1)
+                there &= pools[i].counts[picks[i]] >= needed
+        return Choices(pools, [pick[there] for pick in picks])
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Choices of one set from each pool, by their places there: ``picks[i]`` are of ``pools[i]``."""
+
+    pools: Sequence[Pool]
+    picks: Sequence[Index]
+
+    def __len__(self) -> int:
+        return len(self.picks[0])
+
+    def choice(self, number: int) -> Choice:
+        picked = zip(self.pools, (int(pick[number]) for pick in self.picks), strict=True)
+        same = (list(places) for _, places in groupby(picked, key=lambda pick: (id(pick[0]), pick[1])))
+        return tuple((places[0][0].node(places[0][1]), len(places)) for places in same)
 
 
 @lru_cache(maxsize=256)
@@ -290,7 +312,7 @@ class Family:
         self.blocks = blocks
         self.budget = budget
         self._seen: dict[See, Seen] = {}
-        self._choices: dict[int, list[tuple[Block, Choice]]] = {}
+        self._choices: dict[int, list[tuple[Block, Choices]]] = {}
 
     @cached_property
     def sets(self) -> Sets:
@@ -310,17 +332,20 @@ class Family:
     def masks(self) -> list[int]:
         return to_masks(self.sets.words)
 
-    @cached_property
-    def nodes(self) -> "list[Node]":
-        """The forms of each set."""
-        from grammar.forest import sets_of
+    @property
+    def count(self) -> int:
+        return int(self.sets.counts.sum())
 
-        return [node for _, node in sets_of(self)]
+    def node(self, place: int) -> "Node":
+        """The forms of the set at a place. It is not kept: it would hold the family that holds it."""
+        from grammar.forest import Rows
 
-    def choices(self, mask: int) -> list[tuple[Block, Choice]]:
-        """The choices that make one of the sets, each with its block."""
+        return Rows(self, See((1 << self.rows) - 1), (place,), int(self.sets.counts[place]))
+
+    def choices(self, mask: int) -> list[tuple[Block, Choices]]:
+        """The choices that make one of the sets, block by block."""
         if mask not in self._choices:
-            self._choices[mask] = [(block, choice) for block in self.blocks for choice in block.choices(mask)]
+            self._choices[mask] = [(block, block.choices(mask)) for block in self.blocks]
         return self._choices[mask]
 
     def seen(self, see: See) -> "Seen":

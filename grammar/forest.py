@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import comb, prod
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from grammar.canonical import COMMUTING, filtered, ordered, unfiltered
 from grammar.families import Block, Choice, Family, Index, See
 from grammar.forms import Form
 from grammar.types import Denotation
+
+if TYPE_CHECKING:
+    from grammar.columns import Things
 
 
 class Node(Protocol):
@@ -74,12 +77,18 @@ class Apply:
     """A function over sets of forms: one form for each choice of arguments. Arguments that commute must be sets
     without a form in common."""
 
-    __slots__ = ("arguments", "count", "name")
+    __slots__ = ("_count", "arguments", "name")
 
     def __init__(self, name: str, *arguments: Node) -> None:
         self.name = name
         self.arguments = arguments
-        self.count = prod(argument.count for argument in arguments)
+        self._count: int | None = None
+
+    @property
+    def count(self) -> int:
+        if self._count is None:
+            self._count = prod(argument.count for argument in self.arguments)
+        return self._count
 
     def form(self, index: int) -> Form:
         forms = []
@@ -92,12 +101,15 @@ class Apply:
 class Pairs:
     """A function that commutes over two forms of one set, which may be the same."""
 
-    __slots__ = ("argument", "count", "name")
+    __slots__ = ("argument", "name")
 
     def __init__(self, name: str, argument: Node) -> None:
         self.name = name
         self.argument = argument
-        self.count = comb(argument.count + 1, 2)
+
+    @property
+    def count(self) -> int:
+        return comb(self.argument.count + 1, 2)
 
     def form(self, index: int) -> Form:
         mine, theirs = combination(index, 2)
@@ -107,12 +119,15 @@ class Pairs:
 class Filtered:
     """Rows under the filters of other rows: those of ``filters``, which stand over all the table's rows."""
 
-    __slots__ = ("count", "filters", "rows")
+    __slots__ = ("filters", "rows")
 
     def __init__(self, rows: Node, filters: Node) -> None:
         self.rows = rows
         self.filters = filters
-        self.count = rows.count * filters.count
+
+    @property
+    def count(self) -> int:
+        return self.rows.count * self.filters.count
 
     def form(self, index: int) -> Form:
         mine, theirs = divmod(index, self.filters.count)
@@ -123,13 +138,20 @@ class Rows:
     """The forms of the rows of a family that a function sees as one of some masks (see ``grammar.families.See``),
     which are given by their places among all that it sees."""
 
-    __slots__ = ("count", "family", "places", "see")
+    __slots__ = ("_count", "family", "places", "see")
 
-    def __init__(self, family: Family, see: See, places: Sequence[int], count: int) -> None:
+    def __init__(self, family: Family, see: See, places: Sequence[int], count: int | None = None) -> None:
         self.family = family
         self.see = see
         self.places = places
-        self.count = count
+        self._count = count
+
+    @property
+    def count(self) -> int:
+        if self._count is None:
+            counts = self.family.seen(self.see).counts
+            self._count = sum(map(counts.__getitem__, self.places))
+        return self._count
 
     @property
     def sets(self) -> Index:
@@ -143,11 +165,12 @@ class Rows:
         ends = np.cumsum(counts)
         at = int(np.searchsorted(ends, index, side="right"))
         index -= int(ends[at] - counts[at])
-        for block, choice in self.family.choices(self.family.masks[int(sets[at])]):
-            count = prod(comb(node.count, times) for node, times in choice)
-            if index < count:
-                return _chosen(block, choice, index)
-            index -= count
+        for block, choices in self.family.choices(self.family.masks[int(sets[at])]):
+            for choice in map(choices.choice, range(len(choices))):
+                count = prod(comb(node.count, times) for node, times in choice)
+                if index < count:
+                    return _chosen(block, choice, index)
+                index -= count
         raise IndexError("there is no form with this number")
 
 
@@ -246,6 +269,8 @@ class Found:
         self.answers = dict(answers)
         self.size = size
         self.root = Packed(list(self.answers.values()))
+        #: What the answers are made of, and their numbers there: see ``grammar.columns.things_of``.
+        self.things: tuple[Things, list[int]] | None = None
 
     @property
     def count(self) -> int:

@@ -1,35 +1,38 @@
 """Forests as bytes and back.
 
-The nodes that the answers reach are written once each, below before above: what two share is shared again when read.
-The bytes are a version, a checksum, the texts (JSON) and 32-bit numbers: how long each thing is, then the things. A
-forest is read as far as it is used: its counts at once, a form with what leads to it. Reading runs no code that the
-bytes bring, and refuses bytes that were cut off or changed.
+The bytes are a version, a checksum and what Zstandard makes of the texts (JSON) and of the columns of the forest
+(``grammar.columns``), each in as few bytes a number as its greatest takes. A forest is read as far as it is used: its
+columns at once, a form with what leads to it. Reading runs no code that the bytes bring, and refuses bytes that were
+cut off or changed.
 """
 
 import json
 import struct
 import zlib
-from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from grammar.families import Aspect, Block, Family, Pool, See, width
-from grammar.forest import Apply, Filtered, Found, Leaf, Node, Packed, Pairs, Rows
-from grammar.forms import Form
+from grammar.columns import ROWS, Columns, Ints, Lists, Things, things_of
+from grammar.families import Aspect, See
+from grammar.forest import Found
 from grammar.types import Date, Denotation, Number, Text
 
 #: Changes whenever bytes are written or read otherwise.
-VERSION = 1
+VERSION = 2
 
-# Magic, version, checksum of what follows, length of the texts, number of things and of their numbers.
-_HEADER = struct.Struct("<4sHIIII")
+# Magic, version, checksum of what follows, length of the texts, and of texts and columns.
+_HEADER = struct.Struct("<4sHIII")
+_COLUMN = struct.Struct("<IB")
 _MAGIC = b"DPFF"
-_KINDS = ("packed", "apply", "pairs", "filtered", "rows", "pool", "family")
+#: No forest takes as many bytes, whatever its header says.
+_MAX_BYTES = 2**28
+_CODEC = pa.Codec("zstd", 9)
 _ASPECTS: tuple[Aspect, ...] = ("rows", "first", "last", "number")
-_JOINS = ("", "union", "intersection")
 
 
 class ForestError(ValueError):
@@ -37,212 +40,118 @@ class ForestError(ValueError):
 
 
 def to_bytes(found: Found) -> bytes:
-    writer = _Writer()
-    answers = [
-        (_denotation_to_json(denotation), writer.node(node)) for denotation, node in found.answers.items()
+    things, answers = things_of(found)
+    columns = things.columns
+    sees = [[_ASPECTS.index(see.aspect), see.mask] for see in columns.sees]
+    named = [
+        [_denotation_to_json(value), number] for value, number in zip(found.answers, answers, strict=True)
     ]
-    texts = json.dumps([found.size, answers, list(writer.texts)], separators=(",", ":")).encode()
-    numbers = _to_planes(writer.lengths) + _to_planes(writer.numbers)
-    checksum = zlib.crc32(numbers, zlib.crc32(texts))
-    sizes = (len(texts), len(writer.lengths), len(writer.numbers))
-    return _HEADER.pack(_MAGIC, VERSION, checksum, *sizes) + texts + numbers
+    texts = json.dumps([found.size, named, list(columns.texts), sees], separators=(",", ":")).encode()
+    data = texts + b"".join(map(_to_planes, _taken_apart(columns)))
+    packed: bytes = _CODEC.compress(data, asbytes=True)
+    return _HEADER.pack(_MAGIC, VERSION, zlib.crc32(packed), len(texts), len(data)) + packed
 
 
 def from_bytes(data: bytes) -> Found:
     """The forest of ``to_bytes``. Raises ForestError."""
     if len(data) < _HEADER.size or data[:4] != _MAGIC:
         raise ForestError("These bytes are no forest: search again.")
-    _, version, checksum, length, things, numbers = _HEADER.unpack_from(data)
+    _, version, checksum, length, size = _HEADER.unpack_from(data)
     if version != VERSION:
         raise ForestError(f"This forest is of version {version}, not {VERSION}: search again.")
-    start = _HEADER.size + length
-    if len(data) != start + 4 * (things + numbers) or zlib.crc32(data[_HEADER.size :]) != checksum:
+    packed = data[_HEADER.size :]
+    if zlib.crc32(packed) != checksum or not length <= size <= _MAX_BYTES:
         raise ForestError("This forest was cut off or changed: search again.")
     try:
-        size, answers, texts = json.loads(data[_HEADER.size : start])
-        middle = start + 4 * things
-        reader = _Reader(texts, _from_planes(data[start:middle]), _from_planes(data[middle:]))
-        return Found({_denotation_from_json(d): reader.thing(place) for d, place in answers}, size)
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        unpacked = _CODEC.decompress(packed, size, asbytes=True)
+        reached, answers, texts, sees = json.loads(unpacked[:length])
+        seen = [See(int(mask), _ASPECTS[aspect]) for aspect, mask in sees]
+        columns = _put_together([str(text) for text in texts], seen, _from_planes(unpacked[length:]))
+        things = Things(columns, {})
+        found = Found(
+            {_denotation_from_json(value): things.node(number) for value, number in answers}, reached
+        )
+        found.things = things, [number for _, number in answers]
+        return found
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OSError) as error:
         raise ForestError(f"This forest is not well formed ({error}): search again.") from error
 
 
-def _to_planes(numbers: Sequence[int]) -> bytes:
-    """All lowest bytes, then all second ones, ...: most are small, so that this is compressed well."""
-    return np.array(numbers, dtype="<u4").view(np.uint8).reshape(-1, 4).T.tobytes()
+def _taken_apart(columns: Columns) -> list[Ints]:
+    """The columns as numbers that are mostly small, and not below 0."""
+    below, rest = columns.below, columns.rest
+    inner = below.values >= 0
+    steps = np.diff(below.values[inner], prepend=0)
+    within = _within(columns.kinds, rest)
+    counts = [count.to_bytes(-(-count.bit_length() // 8), "little") for count in columns.counts]
+    return [
+        columns.kinds,
+        np.diff(columns.depths, prepend=0),
+        columns.tags,
+        np.diff(below.ends, prepend=0),
+        inner.astype(np.int64),
+        -1 - below.values[~inner],
+        steps << 1 ^ steps >> 63,
+        np.diff(rest.ends, prepend=0),
+        np.where(within, np.diff(rest.values, prepend=0), rest.values),
+        np.array([len(count) for count in counts], np.int64),
+        np.frombuffer(b"".join(counts), np.uint8).astype(np.int64),
+    ]
 
 
-def _from_planes(data: bytes) -> npt.NDArray[np.uint32]:
-    planes = np.frombuffer(data, np.uint8).reshape(4, -1)
-    numbers: npt.NDArray[np.uint32] = np.ascontiguousarray(planes.T).view("<u4")[:, 0]
-    return numbers
+def _put_together(texts: Sequence[str], sees: Sequence[See], parts: Sequence[Ints]) -> Columns:
+    """Raises ValueError where a thing is not made of others before it."""
+    kinds, depths, tags, arities, inner, leaves, steps, lengths, rest, sizes, counted = parts
+    below = np.empty(len(inner), np.int64)
+    below[inner == 1] = np.cumsum(steps >> 1 ^ -(steps & 1))
+    below[inner == 0] = -1 - leaves
+    if (below >= np.repeat(np.arange(len(kinds)), arities)).any() or (below < -len(texts)).any():
+        raise ValueError("a thing is made of others after it")
+    ends = np.cumsum(lengths)
+    within = _within(kinds, Lists(rest, ends))
+    total = np.cumsum(rest * within)
+    starts = np.maximum.accumulate(np.where(within, 0, np.arange(len(rest))))
+    rest = rest[starts] + total - total[starts]
+    digits, stops = counted.astype(np.uint8).tobytes(), np.cumsum(sizes).tolist()
+    counts = [int.from_bytes(digits[i:j], "little") for i, j in pairwise([0, *stops])]
+    return Columns(
+        texts,
+        sees,
+        kinds,
+        np.cumsum(depths),
+        tags,
+        Lists(below, np.cumsum(arities)),
+        Lists(rest, ends),
+        counts,
+    )
 
 
-class _Writer:
-    """The things of a forest: nodes, pools and families, one after another. A thing is known by its place in that
-    order, and names another by twice how many places that stands before it; a leaf by an odd number."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, int] = {}
-        self.lengths: list[int] = []
-        self.numbers: list[int] = []
-        self._places: dict[int, tuple[object, int]] = {}
-
-    def node(self, node: Node) -> int:
-        """The place of a node; it is written if it is new. A leaf is -1 less the place of its text."""
-        match node:
-            case Leaf():
-                return -1 - self._text(node.form().name)
-            case Packed():
-                below = node.alternatives
-                rest = [*_counted(node.count), *node.sizes]
-                return self._once(node, "packed", lambda: ([self.node(one) for one in below], rest))
-            case Apply():
-                name = self._text(node.name)
-                return self._once(node, "apply", lambda: ([self.node(one) for one in node.arguments], [name]))
-            case Pairs():
-                name = self._text(node.name)
-                return self._once(node, "pairs", lambda: ([self.node(node.argument)], [name]))
-            case Filtered():
-                return self._once(
-                    node, "filtered", lambda: ([self.node(node.rows), self.node(node.filters)], [])
-                )
-            case Rows():
-                see = [_ASPECTS.index(node.see.aspect), *_words(node.see.mask, node.family.rows)]
-                places = sorted(node.places)
-                steps = [place - before for before, place in pairwise([0, *places])]
-                rest = [*see, *_counted(node.count), *steps]
-                return self._once(node, "rows", lambda: ([self._family(node.family)], rest))
-            case _:
-                raise TypeError(f"no node of a forest: {node!r}")
-
-    def _family(self, family: Family) -> int:
-        rest = [family.rows]
-        for block in family.blocks:
-            rest += [_JOINS.index(block.join), len(block.pools)]
-        return self._once(
-            family, "family", lambda: ([self._pool(p) for block in family.blocks for p in block.pools], rest)
-        )
-
-    def _pool(self, pool: Pool) -> int:
-        rest = [pool.rows, len(pool.families)]
-        rest += [word for mask, _ in pool.members for word in _words(mask, pool.rows)]
-
-        def below() -> list[int]:
-            families = [self._family(family) for family in pool.families]
-            return families + [self.node(node) for _, node in pool.members]
-
-        return self._once(pool, "pool", lambda: (below(), rest))
-
-    def _once(self, thing: object, kind: str, content: Callable[[], tuple[list[int], list[int]]]) -> int:
-        if id(thing) not in self._places:
-            below, rest = content()
-            place = len(self._places)
-            steps = [2 * (place - other) if other >= 0 else -1 - 2 * other for other in below]
-            numbers = [_KINDS.index(kind), len(below), *steps, *rest]
-            self.lengths.append(len(numbers))
-            self.numbers += numbers
-            self._places[id(thing)] = (thing, place)
-        return self._places[id(thing)][1]
-
-    def _text(self, text: str) -> int:
-        return self.texts.setdefault(text, len(self.texts))
+def _within(kinds: Ints, rest: Lists) -> npt.NDArray[np.bool_]:
+    """Where ``rest`` is kept as a step from the number before: the places of rows rise."""
+    lengths = np.diff(rest.ends, prepend=0)
+    within: npt.NDArray[np.bool_] = np.repeat(kinds == ROWS, lengths)
+    within[(rest.ends - lengths)[lengths > 0]] = False
+    return within
 
 
-class _Stored(Packed):
-    """A union whose alternatives are read when they are asked for."""
-
-    __slots__ = ("_below", "_reader")
-
-    def __init__(self, reader: "_Reader", below: Sequence[int], count: int, sizes: Sequence[int]) -> None:
-        self._reader = reader
-        self._below = below
-        self._alternatives = []
-        self._ends = []
-        self.count = count
-        self.sizes = list(sizes)
-
-    @property
-    def alternatives(self) -> list[Node]:
-        if len(self._alternatives) < len(self._below):
-            self._alternatives = [self._reader.thing(place) for place in self._below]
-        return self._alternatives
+def _to_planes(numbers: Ints) -> bytes:
+    """How many numbers and bytes each, all lowest bytes, then all second ones, ...: this is compressed well."""
+    size = -(-int(numbers.max(initial=0)).bit_length() // 8)
+    planes = numbers.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :size].T
+    return _COLUMN.pack(len(numbers), size) + planes.tobytes()
 
 
-class _Reader:
-    def __init__(
-        self, texts: list[str], lengths: npt.NDArray[np.uint32], numbers: npt.NDArray[np.uint32]
-    ) -> None:
-        self._texts = texts
-        self._ends = np.cumsum(lengths)
-        self._numbers = numbers
-        self._made: dict[int, Any] = {}
-
-    def thing(self, place: int) -> Any:
-        if place not in self._made and place < 0:
-            self._made[place] = Leaf(Form(self._texts[-1 - place]))
-        if place not in self._made:
-            start = self._ends[place - 1] if place else 0
-            kind, size, *numbers = self._numbers[start : self._ends[place]].tolist()
-            below = [-1 - step // 2 if step % 2 else place - step // 2 for step in numbers[:size]]
-            steps = numbers[:size]
-            if len(steps) < size or any(step % 2 == 0 and not 0 < step // 2 <= place for step in steps):
-                raise ForestError("This forest names what it does not hold: search again.")
-            self._made[place] = getattr(self, f"_{_KINDS[kind]}")(below, numbers[size:])
-        return self._made[place]
-
-    def _packed(self, below: list[int], rest: list[int]) -> Packed:
-        words = 1 + rest[0]
-        return _Stored(self, below, _number(rest[1:words]), rest[words:])
-
-    def _apply(self, below: list[int], rest: list[int]) -> Apply:
-        return Apply(self._texts[rest[0]], *map(self.thing, below))
-
-    def _pairs(self, below: list[int], rest: list[int]) -> Pairs:
-        return Pairs(self._texts[rest[0]], self.thing(below[0]))
-
-    def _filtered(self, below: list[int], rest: list[int]) -> Filtered:
-        return Filtered(*map(self.thing, below))
-
-    def _rows(self, below: list[int], rest: list[int]) -> Rows:
-        family: Family = self.thing(below[0])
-        words = 1 + 2 * width(family.rows)
-        see = See(_number(rest[1:words]), _ASPECTS[rest[0]])
-        counted = words + 1 + rest[words]
-        places = list(accumulate(rest[counted:]))
-        return Rows(family, see, places, _number(rest[words + 1 : counted]))
-
-    def _pool(self, below: list[int], rest: list[int]) -> Pool:
-        rows, families, *words = rest
-        step = 2 * width(rows)
-        nodes = map(self.thing, below[families:])
-        members = [(_number(words[step * i : step * (i + 1)]), node) for i, node in enumerate(nodes)]
-        return Pool(members, rows, [self.thing(place) for place in below[:families]])
-
-    def _family(self, below: list[int], rest: list[int]) -> Family:
-        rows, *joins = rest
-        pools = iter(map(self.thing, below))
-        blocks = []
-        for join, size in zip(joins[::2], joins[1::2], strict=True):
-            blocks.append(Block(tuple(next(pools) for _ in range(size)), _JOINS[join]))
-        return Family(blocks, rows)
-
-
-def _counted(number: int) -> list[int]:
-    """A number of any length: how many words it takes, and these."""
-    words = []
-    while number:
-        words.append(number & 0xFFFFFFFF)
-        number >>= 32
-    return [len(words), *words]
-
-
-def _number(words: Sequence[int]) -> int:
-    return sum(word << 32 * place for place, word in enumerate(words))
-
-
-def _words(mask: int, rows: int) -> list[int]:
-    return [mask >> 32 * place & 0xFFFFFFFF for place in range(2 * width(rows))]
+def _from_planes(data: bytes) -> list[Ints]:
+    columns, at = [], 0
+    while at < len(data):
+        length, size = _COLUMN.unpack_from(data, at)
+        at += _COLUMN.size
+        planes = np.frombuffer(data, np.uint8, length * size, at).reshape(size, length)
+        numbers = np.zeros((length, 8), np.uint8)
+        numbers[:, :size] = planes.T
+        columns.append(numbers.view("<i8")[:, 0].astype(np.int64))
+        at += length * size
+    return columns
 
 
 def _denotation_to_json(denotation: Denotation) -> Any:

@@ -1,24 +1,25 @@
 """The best forms of a forest under a scorer, best first, without listing the others.
 
 A form's score is the sum of a local score of each function in it with the leaves that it takes. As in the lazy k best
-of Huang & Chiang (2005), a form is worked out when it is its turn: alternatives wait in a queue under the best score
-that they may still reach, which for the rows of a family is found for all its sets at once.
+of Huang & Chiang (2005), a form is worked out when it is its turn: alternatives wait under the best score that they
+may still reach (``grammar.bounds``).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
+from grammar.bounds import Bounds, Scorer
 from grammar.canonical import filtered, unfiltered
-from grammar.families import Block, Choice, Family, Pool, Scores, See, Words, group
-from grammar.forest import Apply, Filtered, Leaf, Node, Packed, Pairs, Rows, combined, commuted
+from grammar.columns import Things, things_of, things_under
+from grammar.families import Choices, Family, Scores, to_masks
+from grammar.forest import Apply, Filtered, Found, Leaf, Node, Packed, Pairs, Rows, combined, commuted
 from grammar.forms import Form
 
-#: The name of a function and the names of the leaves that it is applied to -> how well they suit.
-Scorer = Callable[[str, tuple[str, ...]], float]
+__all__ = ["Ranking", "Scored", "Scorer", "best"]
 
 
 class Scored(NamedTuple):
@@ -26,9 +27,11 @@ class Scored(NamedTuple):
     form: Form
 
 
-def best(node: Node, scorer: Scorer, number: int) -> list[Scored]:
+def best(forest: Found | Node, scorer: Scorer, number: int) -> list[Scored]:
     """The ``number`` forms of the highest score, best first."""
-    return list(islice(_Ranking(scorer).ranked(node), number))
+    if isinstance(forest, Found):
+        return Ranking(things_of(forest)[0], scorer).best(forest.root, number)
+    return Ranking(things_under([forest])[0], scorer).best(forest, number)
 
 
 class _List:
@@ -50,15 +53,20 @@ class _List:
             index += 1
 
 
-class _Ranking:
-    def __init__(self, scorer: Scorer) -> None:
-        self._scorer = scorer
-        # By identity: the nodes are kept beside what is known of them, so that no other takes their place.
+class Ranking:
+    """The forms of a forest under one scorer, for several questions of it."""
+
+    def __init__(self, things: Things, scorer: Scorer) -> None:
+        self._things = things
+        self._bounds = Bounds(things, scorer)
+        # By identity: each node is kept beside its forms, so that no other takes its place.
         self._lists: dict[int, tuple[Node, _List]] = {}
-        self._bounds: dict[int, tuple[Node, float]] = {}
-        self._families: dict[int, tuple[Family, Scores]] = {}
-        self._seen: dict[tuple[int, See], list[float]] = {}
-        self._pools: dict[int, tuple[Pool, Scores]] = {}
+
+    def best(self, node: Node, number: int) -> list[Scored]:
+        """The ``number`` best forms of a node of the forest, or of one that is made out of such."""
+        ranked = list(islice(self.ranked(node), number))
+        self._lists.clear()  # What is under way there refers to this ranking.
+        return ranked
 
     def ranked(self, node: Node) -> _List:
         if id(node) not in self._lists:
@@ -71,147 +79,73 @@ class _Ranking:
             case Leaf():
                 return iter([Scored(0.0, node.form())])
             case Packed():
-                return _merged((self.bound(one), self._opener(one)) for one in node.alternatives if one.count)
+                return self._union(node)
             case Apply(name=name):
                 parts = [(self.ranked(argument), 1) for argument in node.arguments]
                 make = lambda forms: commuted(name, tuple(forms))  # noqa: E731
-                return _products(parts, self._local(node), make)
+                return _products(parts, self._bounds.local(node), make)
             case Pairs(name=name):
                 parts = [(self.ranked(node.argument), 2)]
                 make = lambda forms: commuted(name, tuple(forms))  # noqa: E731
-                return _products(parts, self._scorer(name, ()), make, repeating=True)
+                return _products(parts, self._bounds.score(name), make, repeating=True)
             case Filtered():
                 parts = [(self.ranked(node.rows), 1), (self.ranked(node.filters), 1)]
                 return _products(parts, 0.0, lambda forms: filtered(forms[0], unfiltered(forms[1])[1]))
-            case Rows():
-                return self._rank_rows(node)
+            case Rows(family=family):
+                sets = node.sets
+                bounds = self._bounds.of_family(family)[sets]
+                return _merged(bounds, lambda place: self._rank_set(family, int(sets[place])))
             case _:
                 raise TypeError(f"no node of a forest: {node!r}")
 
-    def _opener(self, node: Node) -> Callable[[], Iterator[Scored]]:
-        return lambda: iter(self.ranked(node))
+    def _union(self, node: Packed) -> Iterator[Scored]:
+        number = self._things.number(node)
+        if number is None:
+            alternatives = [one for one in node.alternatives if one.count]
+            bounds = np.array([self._bounds.of_node(one) for one in alternatives])
+            return _merged(bounds, lambda place: iter(self.ranked(alternatives[place])))
+        numbers = self._things.columns.below.of(number)
+        opened = lambda place: iter(self.ranked(self._things.node(int(numbers[place]))))  # noqa: E731
+        return _merged(self._bounds.of_numbers(numbers), opened)
 
-    def _rank_rows(self, node: Rows) -> Iterator[Scored]:
-        family = node.family
-        bounds = self._family(family)
-        sets = node.sets.tolist()
-        return _merged((float(bounds[i]), self._set_opener(family, family.masks[i])) for i in sets)
+    def _rank_set(self, family: Family, place: int) -> Iterator[Scored]:
+        """The forms of one row set of a family."""
+        mask = to_masks(family.sets.words[place : place + 1])[0]
+        blocks = family.choices(mask)
+        ends = np.cumsum([len(choices) for _, choices in blocks])
 
-    def _set_opener(self, family: Family, mask: int) -> Callable[[], Iterator[Scored]]:
-        def opened() -> Iterator[Scored]:
-            return _merged(
-                (
-                    self._join(block) + sum(times * self.bound(node) for node, times in choice),
-                    self._choice_opener(block, choice),
-                )
-                for block, choice in family.choices(mask)
-            )
-
-        return opened
-
-    def _choice_opener(self, block: Block, choice: Choice) -> Callable[[], Iterator[Scored]]:
-        def opened() -> Iterator[Scored]:
+        def opened(place: int) -> Iterator[Scored]:
+            at = int(np.searchsorted(ends, place, side="right"))
+            block, choices = blocks[at]
+            choice = choices.choice(place - int(ends[at]) + len(choices))
             parts = [(self.ranked(node), times) for node, times in choice]
-            return _products(parts, self._join(block), lambda forms: combined(block, forms))
+            return _products(parts, self._bounds.score(block.join), lambda forms: combined(block, forms))
 
-        return opened
+        bounds = [self._of_choices(choices) + self._bounds.score(block.join) for block, choices in blocks]
+        return _merged(np.concatenate(bounds), opened)
 
-    def _join(self, block: Block) -> float:
-        return self._scorer(block.join, ()) if block.join else 0.0
-
-    def _local(self, node: Apply) -> float:
-        leaves = (argument.form().name for argument in node.arguments if isinstance(argument, Leaf))
-        return self._scorer(node.name, tuple(name for name in leaves if name != "all_structures"))
-
-    # What a node may reach at most.
-
-    def bound(self, node: Node) -> float:
-        known = self._bounds.get(id(node))
-        if known is None:
-            known = self._bounds[id(node)] = (node, self._bound(node))
-        return known[1]
-
-    def _bound(self, node: Node) -> float:
-        match node:
-            case Packed():
-                return max((self.bound(one) for one in node.alternatives if one.count), default=-np.inf)
-            case Apply():
-                return self._local(node) + sum(map(self.bound, node.arguments))
-            case Pairs():
-                return self._scorer(node.name, ()) + 2 * self.bound(node.argument)
-            case Filtered():
-                return self.bound(node.rows) + self.bound(node.filters)
-            case Rows():
-                seen = self._of_seen(node.family, node.see)
-                return max(seen[place] for place in node.places)
-            case _:
-                return 0.0
-
-    def _of_seen(self, family: Family, see: See) -> list[float]:
-        key = (id(family), see)
-        if key not in self._seen:
-            bounds: list[float] = group(see.of(family.sets.words)).greatest(self._family(family)).tolist()
-            self._seen[key] = bounds
-        return self._seen[key]
-
-    def _family(self, family: Family) -> Scores:
-        """For each set of a family."""
-        if id(family) not in self._families:
-            parts = [self._block(block) for block in family.blocks]
-            words, bounds = _greatest(
-                np.concatenate([family.sets.words, *(words for words, _ in parts)]),
-                np.concatenate([np.full(len(family), -np.inf), *(bounds for _, bounds in parts)]),
-            )
-            # A form taken twice is none, so that more sets have a bound than there are.
-            places = group(np.concatenate([words, family.sets.words]))
-            there = np.diff(places.starts) == 2
-            self._families[id(family)] = (family, bounds[there])
-        return self._families[id(family)][1]
-
-    def _block(self, block: Block) -> tuple[Words, Scores]:
-        combine = np.bitwise_or if block.join == "union" else np.bitwise_and
-        words, bounds = self._pool(block.pools[0])
-        for pool in block.pools[1:]:
-            more, theirs = self._pool(pool)
-            words, bounds = _greatest(
-                combine(words[:, None, :], more[None, :, :]).reshape(-1, words.shape[1]),
-                (bounds[:, None] + theirs[None, :]).ravel(),
-            )
-        return words, bounds + self._join(block)
-
-    def _pool(self, pool: Pool) -> tuple[Words, Scores]:
-        if id(pool) not in self._pools:
-            self._pools[id(pool)] = (
-                pool,
-                np.array([self.bound(node) for node in pool.nodes], dtype=np.float64),
-            )
-        return _greatest(pool.words, self._pools[id(pool)][1])
+    def _of_choices(self, choices: Choices) -> Scores:
+        pairs = zip(choices.pools, choices.picks, strict=True)
+        bounds: Scores = np.sum([self._bounds.of_pool(pool)[pick] for pool, pick in pairs], axis=0)
+        return bounds
 
 
-def _greatest(words: Words, scores: Scores) -> tuple[Words, Scores]:
-    groups = group(words)
-    return words[groups.firsts], groups.greatest(scores)
-
-
-def _merged(sources: Iterable[tuple[float, Callable[[], Iterator[Scored]]]]) -> Iterator[Scored]:
+def _merged(bounds: Scores, opener: Callable[[int], Iterator[Scored]]) -> Iterator[Scored]:
     """The items of several sources, best first: each source is best first too, and none of its items exceeds its
-    bound. A source is opened when its turn comes."""
-    queue: list[tuple[float, int, Scored | None]] = []
-    openers: list[Callable[[], Iterator[Scored]]] = []
+    bound. A source is opened when its turn comes; of equals, what is at hand comes first."""
+    waiting = np.argsort(-bounds, kind="stable").tolist()[::-1]
+    queue: list[tuple[float, int, Scored]] = []
     opened: dict[int, Iterator[Scored]] = {}
-    for number, (bound, opener) in enumerate(sources):
-        openers.append(opener)
-        queue.append((-bound, number, None))
-    queue.sort(key=lambda entry: entry[:2])
-    while queue:
-        _, number, item = heappop(queue)
-        if item is not None:
-            yield item
+    while queue or waiting:
+        if waiting and (not queue or bounds[waiting[-1]] > -queue[0][0]):
+            place = waiting.pop()
+            opened[place] = opener(place)
         else:
-            opened[number] = openers[number]()
-        following = next(opened[number], None)
+            _, place, item = heappop(queue)
+            yield item
+        following = next(opened[place], None)
         if following is not None:
-            heappush(queue, (-following.score, number, following))
+            heappush(queue, (-following.score, place, following))
 
 
 def _products(

@@ -74,8 +74,9 @@ def search(
         bool, typer.Option("--partial", help="Count a form as consistent where its F1 is above 0.")
     ] = False,
     forests: Annotated[
-        bool, typer.Option("--forests", help="Keep all forms of every question in the cache, packed.")
-    ] = False,
+        bool,
+        typer.Option("--forests/--no-forests", help="Keep all forms of every question in the cache, packed."),
+    ] = True,
     report: Annotated[Path | None, typer.Option(help="Write an HTML page.", show_default=False)] = None,
     workers: Workers = 0,
     cluster: Cluster = None,
@@ -96,7 +97,7 @@ def search(
         return
     if not inputs or question is not None or answer:
         raise InputError("Give an input with questions and answers, or --text with --question and --answer.")
-    passages, failed = _read(inputs)
+    passages, failed = read_answered(inputs)
     found, more_failed = search_schemes(
         chosen_schemes(scheme), passages, place(cache), chosen, settings, workers, cluster
     )
@@ -111,7 +112,7 @@ def search(
     finish(failed)
 
 
-def _read(inputs: list[str]) -> tuple[list[Passage], list[Failed]]:
+def read_answered(inputs: list[str]) -> tuple[list[Passage], list[Failed]]:
     passages: list[Passage] = []
     failed: list[Failed] = []
     for item in read_warned(inputs):
@@ -142,7 +143,7 @@ def search_schemes(
     found = []
     for scheme, tables in stores.items():
         forms = open_forms(cache, scheme, settings)
-        with progress_bar(f"{scheme} questions", sum(len(p.questions) for p in passages)) as advance:
+        with progress_bar(f"{scheme} forms", len(passages)) as advance:
             report = search_passages(passages, tables, forms, settings, workers, cluster, advance)
         failed += report.failed
         found.append(analyse(scheme, passages, tables, report))

@@ -83,12 +83,12 @@ def test_numbers_are_forms_and_sizes_part_them(found: Found) -> None:
 @given(forests)
 def test_the_best_forms_are_the_best_of_all(found: Found) -> None:
     if found.count <= 3000:
-        ranked = best(found.root, weight, found.count + 1)
+        ranked = best(found, weight, found.count + 1)
         assert {form for _, form in ranked} == set(found.forms())
         assert [s for s, _ in ranked] == sorted((score(form) for form in found.forms()), reverse=True)
         assert all(s == score(form) for s, form in ranked)
-    first = best(found.root, weight, 5)
-    assert first == best(found.root, weight, 10)[:5]
+    first = best(found, weight, 5)
+    assert first == best(found, weight, 10)[:5]
     assert all(score(form) <= first[0].score for form in found.sample(50, seed=1))
 
 
@@ -126,7 +126,7 @@ def test_a_forest_comes_back_from_bytes(found: Found) -> None:
     assert (back.count, back.size, back.denotations) == (found.count, found.size, found.denotations)
     assert back.sample(20, seed=2) == found.sample(20, seed=2)
     assert list(back.forms(50)) == list(found.forms(50))
-    assert best(back.root, weight, 10) == best(found.root, weight, 10)
+    assert best(back, weight, 10) == best(found, weight, 10)
     assert [node.count for node in back.by_size()] == [node.count for node in found.by_size()]
     assert to_bytes(back) == data
 
@@ -162,7 +162,7 @@ def test_dates_and_texts_come_back_as_they_were() -> None:
 def test_the_best_of_a_large_forest_are_found_without_listing_it() -> None:
     found = boats(size=3)
     assert found.count > 10**9
-    ranked = best(found.root, weight, 50)
+    ranked = best(found, weight, 50)
     assert len({form for _, form in ranked}) == 50
     assert [s for s, _ in ranked] == sorted((s for s, _ in ranked), reverse=True)
     assert ranked[0].score >= max(map(score, islice(found.forms(), 2000)))

@@ -85,7 +85,7 @@ def test_other_settings_are_kept_apart(run: Callable[..., Any], small: Path, opt
 
 
 def test_forests_hold_every_form(run: Callable[..., Any], small: Path, tmp_path: Path) -> None:
-    done = run("search", small, "--max-size", "2", "--forests", "--json").json
+    done = run("search", small, "--max-size", "2", "--json").json
     rows = [
         row for part in tmp_path.rglob("forms/*/part-*.parquet") for row in pq.read_table(part).to_pylist()
     ]
@@ -94,8 +94,8 @@ def test_forests_hold_every_form(run: Callable[..., Any], small: Path, tmp_path:
     assert sum(forest.count for forest in forests) == done["forms"]
     drawn = next(forest for forest in forests if forest.count).sample(1, seed=1)
     assert run("execute", str(drawn[0]), small, "--passage", "boats", "--json").json["denotation"] is not None
-    assert run("search", small, "--max-size", "2", "--forests", "--json").json["cached"] == 7
-    run("search", small, "--max-size", "2")
+    assert run("search", small, "--max-size", "2", "--json").json["cached"] == 7
+    run("search", small, "--max-size", "2", "--no-forests")
     (plain,) = tmp_path.glob("**/forms/*exact/part-*.parquet")
     assert pq.read_table(plain).column("forest").null_count == 7
 
@@ -106,7 +106,7 @@ def test_any_number_of_workers_writes_the_same_bytes(
     written = []
     for workers in ("0", "2"):
         cache = tmp_path / f"cache-{workers}"
-        run("search", small, "--max-size", "2", "--forests", "--workers", workers, "--cache", str(cache))
+        run("search", small, "--max-size", "2", "--workers", workers, "--cache", str(cache))
         written.append({part.name: part.read_bytes() for part in cache.rglob("forms/*/part-*.parquet")})
     assert len(written[0]) == 1
     assert written[0] == written[1]
