@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -132,11 +133,20 @@ def load_pipeline(name: str | None = None) -> Language:
     for candidate in [name] if name else DEFAULT_PIPELINES:
         try:
             nlp = spacy.load(candidate)
-        except OSError:
+        except (OSError, ValueError) as error:
+            if Path(candidate).is_dir():
+                problem = " ".join(str(error).split())
+                raise PipelineError(
+                    f"The folder {candidate} holds no spaCy pipeline that loads ({problem}): give one that spaCy saved."
+                ) from error
+            if isinstance(error, ValueError):
+                raise
             continue
         if not nlp.has_pipe("parser"):
             raise PipelineError(f"The spaCy pipeline {candidate!r} has no parser; name one that has.")
         return nlp
+    if name and Path(name).name != name:
+        raise PipelineError(f"There is no folder {name}; give one that holds a spaCy pipeline, or its name.")
     wanted = repr(name) if name else " or ".join(DEFAULT_PIPELINES)
     raise PipelineError(
         f"No spaCy pipeline {wanted} is installed; "

@@ -27,7 +27,7 @@ from extractors.dependencies import Tree
 from extractors.losses import tokens_of, uncovered
 from extractors.openie_clauses import Clauses
 from extractors.openie_confidence import confidence
-from extractors.openie_nouns import Part, Proposition, Stretch
+from extractors.openie_nouns import PLACES, Part, Proposition, Stretch
 from extractors.table import Argument, Row
 from extractors.values import Date, Number
 
@@ -67,7 +67,6 @@ _PLACE_NOUNS = frozenset({
 _PLACE_ADVERBS = frozenset({"here", "there", "elsewhere", "nearby", "abroad", "home", "north", "south", "east", "west"})
 # fmt: on
 _TIME_ENTITIES = frozenset({"DATE", "TIME"})
-_PLACE_ENTITIES = frozenset({"GPE", "LOC", "FAC"})
 
 
 def implied_relation(row: Row) -> str | None:
@@ -84,7 +83,7 @@ class OpenIE:
 
     name = "openie"
     maker = ""
-    version = "2"  # Changes whenever the rules can give another table for the same parse.
+    version = "3"  # Changes whenever the rules can give another table for the same parse.
 
     def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
         return _Rows(annotation, tree).rows()
@@ -193,7 +192,7 @@ class _Rows:
         timed = word in _TIME_PREPOSITIONS or relation == "obl:as_of"
         if timed or lemma in _TIME_NOUNS or self._is_date(head):
             return TIME
-        if word in _PLACE_PREPOSITIONS and (lemma in _PLACE_NOUNS or self._is_named(head, _PLACE_ENTITIES)):
+        if word in _PLACE_PREPOSITIONS and (lemma in _PLACE_NOUNS or self._is_named(head, PLACES)):
             return PLACE
         return None
 

@@ -9,7 +9,8 @@ apposition or a title says what something is, a possessive what it has.
 from collections.abc import Iterator, Sequence
 
 from extractors.annotate import Annotation
-from extractors.dependencies import INTRANSITIVE, NEIGHBOURS, SPEECH, SUBJECTS, Tree
+from extractors.clauses import RAISING, Phrase, SharedParts
+from extractors.dependencies import NEIGHBOURS, SPEECH, SUBJECTS, Tree
 from extractors.openie_nouns import Kind, NounPhrases, Part, Proposition, Stretch
 from extractors.repairs import VERBAL
 
@@ -18,13 +19,7 @@ _CLAUSAL = frozenset(
 )
 _NO_PART = frozenset({"punct", "aux", "cc", "det", "case", "mark", "expl"})
 _IN_PREDICATE = frozenset({"aux", "neg", "prt", "advmod"})
-_RELATIVE = frozenset({"WDT", "WP", "WP$", "WRB"})
 # fmt: off
-#: Predicative adjectives that make one relation with the infinitive after them: "is able to swim".
-_RAISING = frozenset({
-    "able", "unable", "likely", "unlikely", "ready", "willing", "unwilling", "due", "certain", "sure",
-    "eligible", "free", "set", "bound", "eager", "reluctant", "supposed", "apt", "prone", "quick",
-})
 #: Adverbs that belong to the relation where they follow "be": "is also".
 _AFTER_BE = frozenset({"also", "still", "often", "now", "never", "always", "only", "currently", "usually"})
 # fmt: on
@@ -40,6 +35,7 @@ class Clauses:
     def __init__(self, annotation: Annotation, tree: Tree) -> None:
         self._annotation = annotation
         self._tree = tree
+        self._shared = SharedParts(annotation, tree)
         self._chains: dict[int, list[int]] = {}
         self._governors: dict[int, int] = {}
         self.heads = [self._heads_clause(i) for i in range(len(annotation.words))]
@@ -48,9 +44,8 @@ class Clauses:
                 self._chain(i)
         for i in self._governors:
             self.heads[i] = False
-        self._subjects: dict[int, Part | None] = {}
         self._starts = frozenset(first for first, _ in annotation.sentences)
-        self._nouns = NounPhrases(annotation, tree, self.heads)
+        self._nouns = NounPhrases(annotation, tree, self._shared, self.heads)
 
     def propositions(self) -> Iterator[tuple[int, Proposition]]:
         """Each with the token that it belongs to, in text order of these."""
@@ -58,7 +53,7 @@ class Clauses:
             if heads_clause:
                 yield i, self._clause(i)
             else:
-                implied = self.item(i) if self._nouns.is_item(i) else self._nouns.implied(i)
+                implied = self.item(i) if self._shared.is_item(i) else self._nouns.implied(i)
                 if implied is not None:
                     yield i, implied
 
@@ -66,9 +61,10 @@ class Clauses:
 
     def _heads_clause(self, i: int) -> bool:
         tree, relation = self._tree, self._tree.relations[i]
-        if self._annotation.pos[i] not in VERBAL:
+        if not self._shared.is_verb(i):
             return False
-        if relation in _CLAUSAL or tree.heads[i] == i or self._annotation.dependencies[i] == "pcomp":
+        complement = self._annotation.dependencies[i] == "pcomp" and relation != "compound"
+        if relation in _CLAUSAL or tree.heads[i] == i or complement:
             return True
         return relation not in _NO_PART and any(
             tree.relations[k] in {"obj", "nsubj", "nsubj:pass"} for k in tree.children[i]
@@ -105,7 +101,7 @@ class Clauses:
             return False
         if tags[k] in {"VBN", "VBG"} and self._annotation.pos[k] == "VERB":
             return True
-        return self._annotation.lemmas[k] in _RAISING and self._continuation(k) is not None
+        return self._annotation.lemmas[k] in RAISING and self._continuation(k) is not None
 
     def _predicate(self, i: int) -> Stretch:
         """The stretch of the verb with the auxiliaries, negation, particle and adverbs next to it."""
@@ -133,7 +129,7 @@ class Clauses:
         relation = tree.relations[i]
         if relation not in _IN_PREDICATE or tree.heads[i] not in chain or tree.children[i]:
             return False
-        return relation != "advmod" or (self._annotation.pos[i] == "ADV" and not self._is_relative(i))
+        return relation != "advmod" or (self._annotation.pos[i] == "ADV" and not self._shared.is_relative(i))
 
     # Clauses: their parts.
 
@@ -149,16 +145,19 @@ class Clauses:
                 relation = tree.relations[k]
                 if relation == "neg":
                     negation = k
-                if k in chain or relation in _NO_PART or predicate.first <= k <= predicate.last:
+                within = k in chain or predicate.first <= k <= predicate.last
+                if within or relation in _NO_PART or self._shared.is_sign(k):
                     continue
                 if relation in NEIGHBOURS and (self.heads[k] or relation == "list"):
                     continue
                 if (subject is not None and k == subject.stretches[0].head) or self._is_participial(k):
                     continue
-                if self._is_relative(k) and (antecedent is not None or relation == "advmod"):
+                if self._shared.is_relative(k) and (antecedent is not None or relation == "advmod"):
                     continue
                 parts.append(Part(relation, self._nouns.stretches(k)))
-        parts.extend(self._shared_objects(chain[-1]))
+        shared = self._shared.object(chain[-1])
+        if shared is not None:
+            parts.append(Part("obj", self._nouns.stretches(shared), shared=True))
         parts.extend(self._quoted(i, parts))
         # What is fronted comes last: the first part is the one after the verb.
         parts.sort(key=lambda part: (part.stretches[0].first < predicate.first, part.stretches[0].first))
@@ -183,66 +182,26 @@ class Clauses:
             yield Part("ccomp", (Stretch(governor, self._tree.first[governor], self._tree.last[governor]),))
 
     def _subject(self, i: int) -> Part | None:
-        """The subject of clause ``i``: its own, or that of the clause that governs it."""
-        path = []
-        while i not in self._subjects:
-            path.append(i)
-            found, governor = self._subject_or_governor(i)
-            if governor is None:
-                self._subjects[i] = found
-            else:
-                i = governor
-        subject = self._subjects[i]
-        for j in path:
-            if j != i:
-                self._subjects[j] = subject and subject._replace(shared=True)
-        return self._subjects[path[0]] if path else subject
-
-    def _subject_or_governor(self, i: int) -> tuple[Part | None, int | None]:
-        tree, pos = self._tree, self._annotation.pos
-        antecedent = self._antecedent(i)
-        if antecedent is not None and antecedent.relation == "nsubj":
-            return antecedent, None
-        own = [k for k in tree.children[i] if tree.relations[k] in SUBJECTS]
-        governor, relation = tree.heads[i], tree.relations[i]
-        if own:
-            return Part("nsubj", self._nouns.stretches(own[-1])), None
-        if i in self._governors:
-            return None, self._governors[i]
-        if governor == i:
-            return None, None
-        if self._nouns.is_item(i):
-            return None, governor
-        if pos[i] not in VERBAL:
-            return None, None
-        if pos[governor] not in VERBAL:
-            return None, None
-        if relation == "xcomp":
-            objects = [k for k in tree.children[governor] if tree.relations[k] in {"obj", "iobj"} and k < i]
-            if objects:
-                return Part("nsubj", self._nouns.stretches(objects[-1]), shared=True), None
-        if relation in {"conj", "xcomp", "advcl", "dep"} or relation.startswith("obl"):
-            return None, governor
-        return None, None
+        """The subject of clause ``i``: its own, or the one that it shares."""
+        phrase = self._shared.subjects(i)
+        if not phrase.nouns:
+            return None
+        if phrase.before is not None:
+            return Part("nsubj", self._described(phrase), shared=True)
+        noun = phrase.nouns[-1]
+        return Part("nsubj", self._nouns.stretches(noun), shared=self._tree.heads[noun] != i)
 
     def _antecedent(self, i: int) -> Part | None:
-        """The noun phrase that a relative or participial clause describes, with its relation there."""
-        tree, noun = self._tree, self._tree.heads[i]
-        if tree.relations[i] not in {"acl", "acl:relcl"} or self._annotation.pos[noun] in VERBAL:
+        """What a relative or participial clause describes, where that is a part of the clause itself."""
+        antecedent = self._shared.antecedent(i)
+        if antecedent is None or not antecedent.direct:
             return None
-        stretch = self._nouns.before(noun, i)
-        relations = {tree.relations[k] for k in tree.children[i]}
-        for k in tree.children[i]:
-            if self._is_relative(k):
-                relation = tree.relations[k]
-                if relation in {"advmod", "mark"}:
-                    relation = "where" if self._annotation.lemmas[k] == "where" else "when"
-                return Part("nsubj" if relation in SUBJECTS else relation, (stretch,), shared=True)
-        if relations.isdisjoint(SUBJECTS):
-            return Part("nsubj", (stretch,), shared=True)
-        if any(self._is_relative(j) for k in tree.children[i] for j in tree.children[k]):
-            return None  # "whose ships sank"
-        return Part("obl" if "obj" in relations else "obj", (stretch,), shared=True)
+        relation = "nsubj" if antecedent.relation in SUBJECTS else antecedent.relation
+        return Part(relation, self._described(antecedent.phrase), shared=True)
+
+    def _described(self, phrase: Phrase) -> tuple[Stretch, ...]:
+        limit = len(self._tree.heads) if phrase.before is None else phrase.before
+        return tuple(self._nouns.before(noun, limit) for noun in phrase.nouns)
 
     def _is_participial(self, i: int) -> bool:
         """Whether ``i`` heads a clause without a word that links it: "Leeds lost, scoring once". It is a fact
@@ -250,37 +209,6 @@ class Clauses:
         tree = self._tree
         linked = any(tree.relations[k] in {"mark", "case", "advmod"} for k in tree.children[i] if k < i)
         return tree.relations[i] == "advcl" and self._annotation.tags[i] in {"VBG", "VBN"} and not linked
-
-    def _shared_objects(self, i: int) -> list[Part]:
-        """The object that stands only after the last of several coordinated verbs: "managed and owned it"."""
-        tree, pos = self._tree, self._annotation.pos
-        verb = i
-        while pos[verb] == "VERB" and self._annotation.lemmas[i] not in INTRANSITIVE:
-            following = [
-                k for k in tree.children[verb] if k > verb and tree.relations[k] not in {"cc", "punct"}
-            ]
-            if verb != i and any(tree.relations[k] in SUBJECTS for k in tree.children[verb]):
-                return []
-            objects = [k for k in following if tree.relations[k] == "obj"]
-            if verb != i and objects:
-                passive = self._is_passive(i) or self._is_passive(verb)
-                return [] if passive else [Part("obj", self._nouns.stretches(objects[0]), shared=True)]
-            if len(following) != 1 or tree.relations[following[0]] != "conj":
-                return []
-            verb = following[0]
-        return []
-
-    def _is_passive(self, i: int) -> bool:
-        labels, tree = self._annotation.dependencies, self._tree
-        while True:
-            if any(labels[k] in {"auxpass", "aux:pass"} for k in tree.children[i]):
-                return True
-            if self._annotation.tags[i] != "VBN" or tree.relations[i] != "conj":
-                return False
-            i = tree.heads[i]
-
-    def _is_relative(self, i: int) -> bool:
-        return self._annotation.tags[i] in _RELATIVE
 
     def item(self, i: int) -> Proposition:
         """An item of a list, or a verbless sentence: its head with the modifiers in front, and the rest."""

@@ -10,10 +10,15 @@ from enum import Enum
 from typing import NamedTuple
 
 from extractors.annotate import Annotation
+from extractors.clauses import SharedParts
 from extractors.dependencies import PREPOSITIONS, Tree
 from extractors.repairs import VERBAL
 
 _NOMINAL_PARTS = frozenset({"nmod", "obl", "appos", "conj", *(f"nmod:{p}" for p in PREPOSITIONS)})
+#: What an apposition that says something has at its head.
+_TELLING = frozenset({"NOUN", "PROPN", "NUM", "ADJ", "VERB", "SYM"})
+#: The entity types of places.
+PLACES = frozenset({"GPE", "LOC", "FAC"})
 #: These before a name are no title that somebody has.
 _ADDRESSES = frozenset({"mr.", "mrs.", "ms.", "mr", "mrs", "ms", "miss", "messrs."})
 
@@ -65,10 +70,13 @@ class Proposition(NamedTuple):
 class NounPhrases:
     """The noun phrases of one paragraph. ``clauses`` says which tokens head a clause with a proposition."""
 
-    def __init__(self, annotation: Annotation, tree: Tree, clauses: Sequence[bool]) -> None:
+    def __init__(
+        self, annotation: Annotation, tree: Tree, shared: SharedParts, clauses: Sequence[bool]
+    ) -> None:
         self._annotation = annotation
         self._tree = tree
         self._clauses = clauses
+        self._shared = shared
         self._titles = dict(self._find_titles())
 
     def stretches(self, i: int) -> tuple[Stretch, ...]:
@@ -107,7 +115,8 @@ class NounPhrases:
         relation = self._tree.relations[k]
         if relation == "appos":
             # Not "the liner Norway", nor "March, 1938".
-            return self._annotation.pos[i + 1] == "PUNCT" and not self._is_within_value(i, k)
+            apart = self._annotation.pos[i + 1] == "PUNCT" and not self._is_within_value(i, k)
+            return apart and self._tells(i, k)
         return relation in {"conj", "list", "parataxis"} or (relation.startswith("acl") and self._clauses[k])
 
     def before(self, noun: int, i: int) -> Stretch:
@@ -137,7 +146,22 @@ class NounPhrases:
     def _is_apposition(self, noun: int, i: int) -> bool:
         """Whether ``i`` says what ``noun`` is. Without punctuation that says it once, not down a chain of nouns."""
         chained = self._tree.relations[noun] == "appos" and self._annotation.pos[noun + 1] != "PUNCT"
-        return not (chained or self.is_item(noun) or self._is_within_value(noun, i))
+        listed = self._shared.is_item(noun) or self._is_within_value(noun, i)
+        return not chained and not listed and self._tells(noun, i)
+
+    def _tells(self, noun: int, i: int) -> bool:
+        """Whether an apposition says something: not "the king himself", nor "Hull, Yorkshire"."""
+        tree, pos = self._tree, self._annotation.pos
+        if tree.first[i] == tree.last[i] and pos[i] not in _TELLING:
+            return False
+        named = all(pos[k] in {"PROPN", "PUNCT"} for k in range(tree.first[i], tree.last[i] + 1))
+        return not (named and self._is_place(i) and self._is_place(noun))
+
+    def _is_place(self, i: int) -> bool:
+        start, named = self._annotation.starts[i], self._annotation.pos[i] == "PROPN"
+        return named and any(
+            e.label in PLACES and e.start <= start < e.end for e in self._annotation.entities
+        )
 
     def _find_titles(self) -> Iterator[tuple[int, tuple[Stretch, Stretch]]]:
         """For the last word of a title its stretch, and that of the name it stands before: "captain Hale"."""
@@ -156,8 +180,3 @@ class NounPhrases:
         """Whether two tokens are parts of one date."""
         start, end = self._annotation.starts[i], self._annotation.ends[k]
         return any(date.start <= start and end <= date.end for date in self._annotation.dates)
-
-    def is_item(self, i: int) -> bool:
-        """Whether ``i`` heads an item of a list of shares."""
-        tree = self._tree
-        return tree.relations[i] == "list" or any(tree.relations[k] == "list" for k in tree.children[i])

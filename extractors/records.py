@@ -10,54 +10,80 @@ import pyarrow as pa
 from extractors.table import Argument, Lost, Row, Span, Table
 from extractors.values import Date, Number
 
+
+def _filled(name: str, kind: pa.DataType) -> pa.Field:
+    """A field that is never null: a part that has nulls elsewhere than ``Table`` can is not one of ours."""
+    return pa.field(name, kind, nullable=False)
+
+
+def _several(kind: pa.DataType) -> pa.DataType:
+    return pa.list_(_filled("element", kind))
+
+
 _NUMBER = pa.struct(
     [
-        ("value", pa.float64()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
+        _filled("value", pa.float64()),
+        _filled("start", pa.int64()),
+        _filled("end", pa.int64()),
         ("unit", pa.string()),
-        ("kind", pa.string()),
+        _filled("kind", pa.string()),
     ]
 )
 _DATE = pa.struct(
-    [(name, pa.int64()) for name in ("year", "month", "day", "quarter", "start", "end", "last_year")]
+    [
+        *((name, pa.int64()) for name in ("year", "month", "day", "quarter")),
+        _filled("start", pa.int64()),
+        _filled("end", pa.int64()),
+        ("last_year", pa.int64()),
+    ]
 )
-_SPAN = pa.struct([("text", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("label", pa.string())])
+_SPAN = pa.struct(
+    [
+        _filled("text", pa.string()),
+        _filled("start", pa.int64()),
+        _filled("end", pa.int64()),
+        _filled("label", pa.string()),
+    ]
+)
 _ARGUMENT = pa.struct(
     [
-        ("text", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("lemmas", pa.list_(pa.string())),
-        ("head", pa.string()),
-        ("numbers", pa.list_(_NUMBER)),
-        ("dates", pa.list_(_DATE)),
-        ("entities", pa.list_(_SPAN)),
-        ("phrases", pa.list_(_SPAN)),
+        _filled("text", pa.string()),
+        _filled("start", pa.int64()),
+        _filled("end", pa.int64()),
+        _filled("lemmas", _several(pa.string())),
+        _filled("head", pa.string()),
+        _filled("numbers", _several(_NUMBER)),
+        _filled("dates", _several(_DATE)),
+        _filled("entities", _several(_SPAN)),
+        _filled("phrases", _several(_SPAN)),
     ]
 )
 _ROW = pa.struct(
     [
-        ("predicate", _ARGUMENT),
-        ("sentence", pa.int64()),
-        ("arguments", pa.map_(pa.string(), pa.list_(_ARGUMENT))),
-        ("confidence", pa.float64()),
+        _filled("predicate", _ARGUMENT),
+        _filled("sentence", pa.int64()),
+        _filled("arguments", pa.map_(pa.string(), _filled("value", _several(_ARGUMENT)))),
+        _filled("confidence", pa.float64()),
     ]
 )
 _LOST = pa.struct(
-    [("sentences", pa.list_(pa.int64())), ("numbers", pa.list_(_NUMBER)), ("dates", pa.list_(_DATE))]
+    [
+        _filled("sentences", _several(pa.int64())),
+        _filled("numbers", _several(_NUMBER)),
+        _filled("dates", _several(_DATE)),
+    ]
 )
 
 #: ``Table`` in Arrow: the fields of the dataclasses in their order, a row's arguments as a map in row order.
 TABLE_SCHEMA = pa.schema(
     [
-        ("paragraph_id", pa.string()),
-        ("hash", pa.string()),
-        ("scheme", pa.string()),
-        ("extractor", pa.string()),
-        ("version", pa.string()),
-        ("rows", pa.list_(_ROW)),
-        ("lost", _LOST),
+        _filled("paragraph_id", pa.string()),
+        _filled("hash", pa.string()),
+        _filled("scheme", pa.string()),
+        _filled("extractor", pa.string()),
+        _filled("version", pa.string()),
+        _filled("rows", _several(_ROW)),
+        _filled("lost", _LOST),
     ]
 )
 

@@ -22,8 +22,10 @@ def place_of(text: str) -> "Place":
     A chain of URLs (``simplecache::s3://...``) is refused: it could name files that the user did not.
 
     Raises:
-        RemoteError: a chain; fsspec, or what it needs for the protocol, is not installed; no such protocol.
+        RemoteError: nothing; a chain; fsspec, or what it needs for the protocol, is not installed; no such protocol.
     """
+    if not text:
+        raise RemoteError("An empty path names no file and no folder: give a path or a URL.")
     if "::" in text and "://" in text:
         raise RemoteError(f"{text} is a chain of URLs: give the URL of one file or folder.")
     match = _URL.fullmatch(text)
@@ -63,10 +65,16 @@ class RemotePath:
     path: str
 
     def __str__(self) -> str:
-        return f"{self.protocol}://{self.path.lstrip('/')}"
+        # The paths of some file systems (HTTP) are URLs already.
+        return self.path if "://" in self.path else f"{self.protocol}://{self.path.lstrip('/')}"
 
     def __truediv__(self, name: str) -> "RemotePath":
         return RemotePath(self.filesystem, self.protocol, f"{self.path.rstrip('/')}/{name}")
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what is written here outlives the process."""
+        return self.protocol.lower() != "memory"
 
     @property
     def name(self) -> str:

@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from extractors.annotate import Annotation
 from extractors.arguments import ArgumentBuilder
-from extractors.dependencies import INTRANSITIVE, NEIGHBOURS, SUBJECTS, Tree
+from extractors.clauses import Phrase, SharedParts
+from extractors.dependencies import NEIGHBOURS, SUBJECTS, Tree
 from extractors.losses import tokens_of, uncovered
 from extractors.repairs import VERBAL
 from extractors.table import Argument, Row
@@ -28,6 +29,8 @@ _CLAUSAL = frozenset(
 _NO_ARGUMENT = frozenset({"punct", "aux", "cc", "det", "case", "mark", "expl", "prt"})
 _MODIFIERS = frozenset({"det", "amod", "nummod", "compound", "nmod:poss", "neg", "advmod", "punct", "case"})
 _OBJECTS = frozenset({"obj", "attr", "nsubj"})
+#: The relation of a relative adverb's antecedent.
+_ADVERBIAL = {"when": "obl", "where": "obl"}
 
 
 class SynDep:
@@ -35,7 +38,7 @@ class SynDep:
 
     name = "syndep"
     maker = ""
-    version = "2"  # Changes whenever the rules can give another table for the same parse.
+    version = "3"  # Changes whenever the rules can give another table for the same parse.
 
     def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
         return _Clauses(annotation, tree).rows()
@@ -47,9 +50,9 @@ class _Clauses:
     def __init__(self, annotation: Annotation, tree: Tree) -> None:
         self._annotation = annotation
         self._tree = tree
+        self._shared = SharedParts(annotation, tree)
         self._is_clause = [self._heads_clause(i) for i in range(len(annotation.words))]
         self._cells = ArgumentBuilder(annotation, self._tree, self._is_clause)
-        self._subjects: dict[int, list[int]] = {}
 
     def rows(self) -> list[Row]:
         rows: dict[int, Row] = {}
@@ -70,21 +73,21 @@ class _Clauses:
             )
 
     def _heads_clause(self, i: int) -> bool:
-        tree, pos = self._tree, self._annotation.pos
+        tree = self._tree
         relation = tree.relations[i]
         if tree.heads[i] == i:
             word = self._annotation.words[i]
             return bool(tree.children[i]) or any(character.isalnum() for character in word)
-        if pos[i] in VERBAL:
+        if self._shared.is_verb(i):
             return (
                 relation in _CLAUSAL
-                or self._annotation.dependencies[i] == "pcomp"
+                or (self._annotation.dependencies[i] == "pcomp" and relation != "compound")
                 or (
                     relation not in _NO_ARGUMENT
                     and any(tree.relations[k] in {"obj", "nsubj", "nsubj:pass"} for k in tree.children[i])
                 )
             )
-        if relation == "list" or any(tree.relations[k] == "list" for k in tree.children[i]):
+        if self._shared.is_item(i):
             return True
         if relation == "conj":
             return self._is_nominal_root(tree.heads[i])
@@ -170,121 +173,48 @@ class _Clauses:
 
     def _arguments(self, i: int, used: set[int]) -> Iterator[tuple[str, Argument]]:
         tree = self._tree
-        own = [k for k in tree.children[i] if k not in used and tree.relations[k] not in _NO_ARGUMENT]
-        antecedent = self._antecedent(i)
+        own = [
+            k
+            for k in tree.children[i]
+            if k not in used and tree.relations[k] not in _NO_ARGUMENT and not self._shared.is_sign(k)
+        ]
+        antecedent = self._shared.antecedent(i)
         if antecedent is not None:
-            yield antecedent
+            relation = antecedent.relation
+            yield _ADVERBIAL.get(relation, relation), self._described(antecedent.phrase)
         for child in own:
             relation = tree.relations[child]
             if relation in NEIGHBOURS and self._is_clause[child]:
                 continue
-            if self._is_relative(child) and (antecedent is not None or relation == "advmod"):
+            if self._shared.is_relative(child) and (antecedent is not None or relation == "advmod"):
                 continue
             yield relation, self._whole(child)
-        if antecedent is None or antecedent[0] not in SUBJECTS:
-            for subject in self._subjects_of(i):
-                if subject not in own:
-                    yield self._voice(i), self._named(subject)
-        for shared in self._shared_objects(i):
-            yield "obj", self._named(shared)
+        subjects = self._shared.subjects(i)
+        if subjects.nouns and subjects.before is not None:
+            yield self._voice(i), self._described(subjects)
+        else:
+            for subject in subjects.nouns:
+                if tree.heads[subject] != i:
+                    yield self._voice(i), self._whole(subject)
+        shared = self._shared.object(i)
+        if shared is not None:
+            yield "obj", self._whole(shared)
+
+    def _voice(self, i: int) -> str:
+        """The relation that a subject from elsewhere has to the verb ``i``."""
+        return "nsubj:pass" if self._shared.is_passive(i) else "nsubj"
 
     def _whole(self, i: int) -> Argument:
         """The cell of everything below ``i``, less a preposition in front."""
         first, last = self._cells.trim(self._tree.first[i], self._tree.last[i])
         return self._cells.build(i, first, last)
 
-    def _named(self, i: int) -> Argument:
-        """The cell of ``i``, or of what it stands for where it is a relative pronoun."""
-        antecedent = self._antecedent(self._tree.heads[i]) if self._is_relative(i) else None
-        return self._whole(i) if antecedent is None else antecedent[1]
-
-    def _is_relative(self, i: int) -> bool:
-        return self._annotation.tags[i] in {"WDT", "WP", "WP$", "WRB"}
-
-    def _antecedent(self, i: int) -> tuple[str, Argument] | None:
-        """The noun phrase that a relative or participial clause describes, with its relation there."""
-        tree = self._tree
-        noun = tree.heads[i]
-        if tree.relations[i] not in {"acl", "acl:relcl"}:
-            return None
-        first, last = tree.first[noun], min(tree.first[i] - 1, tree.last[noun])
-        if not first <= noun <= last:
-            first = last = noun
-        argument = self._cells.build(noun, *self._cells.trim(first, last))
-        relations = {tree.relations[k] for k in tree.children[i]}
-        for k in tree.children[i]:
-            if self._is_relative(k):
-                relation = tree.relations[k]
-                return ("obl" if relation in {"advmod", "mark"} else relation), argument
-            for grandchild in tree.children[k]:
-                if tree.relations[grandchild] == "nmod:poss" and self._is_relative(grandchild):
-                    return "nmod:poss", argument
-        if relations.isdisjoint(SUBJECTS):
-            return self._voice(i), argument
-        return ("obl" if "obj" in relations else "obj"), argument
-
-    def _voice(self, i: int) -> str:
-        """The relation a subject has to the verb ``i``."""
-        tree, labels, tags = self._tree, self._annotation.dependencies, self._annotation.tags
-        while True:
-            children = tree.children[i]
-            if any(labels[k] in {"auxpass", "aux:pass"} for k in children):
-                return "nsubj:pass"
-            if tags[i] != "VBN" or any(tree.relations[k] == "aux" for k in children):
-                return "nsubj"
-            if tree.relations[i] != "conj":
-                return "nsubj:pass"
-            i = tree.heads[i]  # "was built and sold": one auxiliary for both.
-
-    def _subjects_of(self, i: int) -> list[int]:
-        """The heads of the subjects of clause ``i``: its own, or those of the clause that governs it."""
-        chain = []
-        while i not in self._subjects:
-            chain.append(i)
-            found, governor = self._subject_or_governor(i)
-            if governor is None:
-                self._subjects[i] = found
-            else:
-                i = governor
-        for j in chain:
-            self._subjects[j] = self._subjects[i]
-        return self._subjects[i]
-
-    def _subject_or_governor(self, i: int) -> tuple[list[int], int | None]:
-        tree = self._tree
-        own = [k for k in tree.children[i] if tree.relations[k] in SUBJECTS]
-        governor, relation = tree.heads[i], tree.relations[i]
-        if own or governor == i:
-            return own, None
-        if relation == "list" or any(tree.relations[k] == "list" for k in tree.children[i]):
-            return [], governor
-        if self._annotation.pos[i] not in VERBAL or self._annotation.pos[governor] not in VERBAL:
-            return [], None
-        if relation == "xcomp":
-            objects = [k for k in tree.children[governor] if tree.relations[k] in {"obj", "iobj"} and k < i]
-            if objects:
-                return objects[-1:], None
-        if relation in {"conj", "xcomp", "advcl"} or relation.startswith("obl"):
-            return [], governor
-        return [], None
-
-    def _shared_objects(self, i: int) -> list[int]:
-        """The object that stands only after the last of several coordinated verbs: "managed and owned it"."""
-        tree = self._tree
-        if self._annotation.pos[i] != "VERB" or self._annotation.lemmas[i] in INTRANSITIVE:
-            return []
-        following = [k for k in tree.children[i] if k > i and tree.relations[k] not in {"cc", "punct"}]
-        while len(following) == 1:
-            verb = following[0]
-            if tree.relations[verb] != "conj" or self._annotation.pos[verb] != "VERB":
-                return []
-            objects = [k for k in tree.children[verb] if tree.relations[k] == "obj"]
-            blocked = any(tree.relations[k] in SUBJECTS for k in tree.children[verb] if k < verb)
-            if blocked or self._voice(i) != self._voice(verb) or self._voice(i) == "nsubj:pass":
-                return []
-            if objects:
-                return objects
-            following = [
-                k for k in tree.children[verb] if k > verb and tree.relations[k] not in {"cc", "punct"}
-            ]
-        return []
+    def _described(self, phrase: Phrase) -> Argument:
+        """The cell of coordinated nouns, up to the clause that describes them."""
+        noun, last = phrase.nouns[0], phrase.nouns[-1]
+        first, end = self._tree.first[noun], self._tree.last[last]
+        if phrase.before is not None:
+            end = min(end, self._tree.first[phrase.before] - 1)
+        if not first <= last <= end:
+            return self._cells.build(last, last, last)
+        return self._cells.build(noun, *self._cells.trim(first, end))

@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from math import inf, isfinite
-from pathlib import Path
 
 from extractors.remote import Place
 from extractors.store import atomic_file
@@ -45,7 +44,7 @@ _PRONOUN = "-PRON-"
 Line = dict[str, str]
 
 
-def read_tagged(path: Path, null_cells: bool = False) -> tuple[Table, str]:
+def read_tagged(path: Place, null_cells: bool = False) -> tuple[Table, str]:
     """The table of a ``.tagged`` file, and the paragraph text that its offsets point into.
 
     The file holds no paragraph, so the text is made of its cells: those of a row joined by a space, rows by a
@@ -89,7 +88,8 @@ def read_tagged(path: Path, null_cells: bool = False) -> tuple[Table, str]:
             else:
                 arguments[name] = (argument,)
         made.append(Row(predicate, sentence, arguments))
-    return Table(path.stem, text_hash(text), "tagged", "tagged", "1", tuple(made)), text
+    name = path.name.removesuffix(".tagged")
+    return Table(name, text_hash(text), "tagged", "tagged", "1", tuple(made)), text
 
 
 def _text(contents: Sequence[Sequence[str]]) -> str:
@@ -97,7 +97,7 @@ def _text(contents: Sequence[Sequence[str]]) -> str:
     return "\n".join(" ".join(filter(None, row)) for row in contents if any(row))
 
 
-def _read_cells(path: Path) -> tuple[dict[int, str], dict[int, dict[int, tuple[str, Line]]]]:
+def _read_cells(path: Place) -> tuple[dict[int, str], dict[int, dict[int, tuple[str, Line]]]]:
     """The names of the columns, and row -> column -> (where it stands, its line)."""
     columns: dict[int, str] = {}
     rows: dict[int, dict[int, tuple[str, Line]]] = {}
@@ -114,7 +114,7 @@ def _read_cells(path: Path) -> tuple[dict[int, str], dict[int, dict[int, tuple[s
     return columns, rows
 
 
-def _lines(path: Path) -> Iterator[tuple[str, Line]]:
+def _lines(path: Place) -> Iterator[tuple[str, Line]]:
     """The lines below the header by field, each with its place for messages."""
     try:
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
@@ -247,10 +247,10 @@ def write_tagged(table: Table, folder: Place) -> Place:
 def file_name(paragraph_id: str) -> str:
     """A file name without extension; different ids give different names, most ids their own."""
     safe = re.sub(r"[^\w.+-]", "_", paragraph_id, flags=re.ASCII)[:150].lstrip(".-")
-    if safe == paragraph_id:
+    if safe and safe == paragraph_id:
         return safe
     digest = hashlib.blake2b(paragraph_id.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    return f"{safe}-{digest}"
+    return f"{safe or 'passage'}-{digest}"
 
 
 def _content(cell: Sequence[Argument]) -> str:

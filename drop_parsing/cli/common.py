@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -163,7 +162,7 @@ def tagged_table(inputs: Sequence[str], passage: str | None, text: str | None) -
     if passage is not None or text is not None:
         raise InputError(f"{inputs[0]} is one paragraph's table: give neither --passage nor --text with it.")
     try:
-        return read_tagged(Path(inputs[0]))[0]
+        return read_tagged(place(inputs[0]))[0]
     except ValueError as error:
         raise InputError(str(error)) from error
 

@@ -30,6 +30,7 @@ from drop_parsing.extraction import open_store, ordered_tables
 from extractors.export import FORMATS
 from extractors.export import export as export_tables
 from extractors.registry import Backend
+from extractors.remote import RemotePath
 
 
 def export(
@@ -53,6 +54,8 @@ def export(
         raise InputError(f"--format {format} is not one of: {', '.join(FORMATS)}.")
     name, chosen = one_scheme(scheme), Backend(backend, trust_archive, coref)
     store, folder = open_store(place(cache), name, chosen), place(out)
+    if isinstance(folder, RemotePath) and not folder.lasting:
+        raise InputError(f"--out {out} would be gone when the command ends: give a folder, or a store's URL.")
     meter = Meter()
     with (
         progress_bar("tables", meter.total) as advance,

@@ -64,10 +64,11 @@ def show(
 
 def _print(table: Table) -> None:
     grid = Grid("sentence", "predicate", "relation", "argument", "numbers and dates", title=table.scheme)
+    doubted = any(row.confidence < 1 for row in table.rows)
     for row in table.rows:
         grid.add_row(
             str(row.sentence),
-            row.predicate.text,
+            f"{row.predicate.text} ({row.confidence:.2f})" if doubted else row.predicate.text,
             "",
             "",
             _values(row.predicate),

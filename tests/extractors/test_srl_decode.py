@@ -1,12 +1,15 @@
-"""The best consistent arguments, against trying every subset."""
+"""The best consistent arguments and the probabilities of labels, against trying every subset."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
+from math import exp, fsum
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extractors.srl_decode import CORE, Choice, best_choices
+from extractors.srl_decode import CORE, Choice, best_choices, probabilities
+from extractors.srl_roles import closed
 
 CHOICES = st.lists(
     st.builds(
@@ -59,3 +62,65 @@ def test_two_small_arguments_beat_one_that_covers_both() -> None:
 
 def test_nothing_to_choose_from() -> None:
     assert best_choices([]) == []
+
+
+STRETCHES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), unique=True, max_size=5)
+
+
+def chances_by_trial(stretches: list[tuple[int, int]], gains: np.ndarray) -> np.ndarray:
+    """Every way to give each stretch a label or none, those that overlap left out."""
+    weights = np.zeros_like(gains, dtype=float)
+    whole = []
+    for labels in product(range(gains.shape[1] + 1), repeat=len(stretches)):
+        chosen = sorted((stretches[k], k, label - 1) for k, label in enumerate(labels) if label)
+        if all(one[0][1] < other[0][0] for one, other in pairwise(chosen)):
+            whole.append(exp(fsum(float(gains[k, label]) for _, k, label in chosen)))
+            for _, k, label in chosen:
+                weights[k, label] += whole[-1]
+    return weights / fsum(whole)
+
+
+@given(STRETCHES, st.integers(1, 2), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_a_label_is_as_probable_as_the_choices_that_hold_it(
+    stretches: list[tuple[int, int]], networks: int, labels: int, seed: int
+) -> None:
+    stretches = [(first, first + length) for first, length in stretches]
+    gains = np.random.default_rng(seed).normal(scale=3, size=(networks, len(stretches), labels))
+    found = probabilities(stretches, gains.astype(np.float32))
+    assert found.shape == (len(stretches), labels)
+    expected = sum(chances_by_trial(stretches, own) for own in gains) / networks
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_large_gains_do_not_overflow() -> None:
+    stretches = [(k, k) for k in range(400)]
+    found = probabilities(stretches, np.full((1, 400, 2), 500, np.float32))
+    np.testing.assert_allclose(found, 0.5)
+    assert probabilities(stretches, np.full((1, 400, 2), -500, np.float32)).max() < 1e-30
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[the fort ( now a mill] ) fell", "the fort ( now a mill )"),
+        ('[the club " The Oars] " won', 'the club " The Oars "'),
+        ("[the boat “ Eel ( II] ) ” sank", "the boat “ Eel ( II ) ”"),
+        ('Ada ( [the keeper] ) said " [yes] "', "the keeper"),
+        ('said " [he left " Hull "] " .', 'he left " Hull "'),
+        ("[the fort ( a mill )] ) fell", "the fort ( a mill )"),
+    ],
+)
+def test_a_stretch_takes_in_what_closes_what_opened_in_it(text: str, expected: str) -> None:
+    words: list[str] = []
+    edges = []
+    for part in text.split():
+        if part.startswith("[") and len(part) > 1:
+            edges.append(len(words))
+            part = part[1:]
+        if part.endswith("]") and len(part) > 1:
+            edges.append(len(words))
+            part = part[:-1]
+        words.append(part)
+    first, last = edges[:2]
+    assert " ".join(words[first : closed(words, first, last, len(words)) + 1]) == expected
+    assert closed(words, first, last, last + 1) == last

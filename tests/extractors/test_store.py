@@ -167,7 +167,14 @@ def other_schema(path: Path) -> None:
     assert other.exists()
 
 
-@pytest.mark.parametrize("damage", [truncate, empty, flip_one_byte, other_schema])
+def with_nulls(path: Path) -> None:
+    """A part from elsewhere that has the fields of ours, but nothing in one that is never empty."""
+    nullable = pa.schema([field.with_nullable(True) for field in TABLE_SCHEMA])
+    PartStore(path.parent, nullable, "hash").add([to_record(table("lost")) | {"rows": None}])
+    path.unlink()
+
+
+@pytest.mark.parametrize("damage", [truncate, empty, flip_one_byte, other_schema, with_nulls])
 @pytest.mark.parametrize("opened_before", [False, True])
 def test_damage_is_named_set_aside_and_made_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Any, opened_before: bool

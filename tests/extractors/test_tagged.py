@@ -275,11 +275,19 @@ def test_an_antecedent_is_found_in_another_cell(tmp_path: Path) -> None:
     assert (entity.text, text[entity.start : entity.end]) == ("Hull", "Hull")
 
 
+@pytest.mark.parametrize("odd", ["", ".", "..", "-", "...---", "/", "../.."])
+def test_ids_without_a_letter_have_a_name_that_can_be_seen(tmp_path: Path, odd: str) -> None:
+    written = write_tagged(Table(odd, "0", "s", "e", "1", ()), tmp_path)
+    assert list(tmp_path.iterdir()) == [written]
+    assert written.name[0].isalnum() or written.name[0] == "_"
+
+
 @given(st.lists(st.text(st.characters(exclude_categories=()), max_size=6), unique=True, max_size=8))
 def test_file_names_are_safe_and_distinct(ids: list[str]) -> None:
     names = [file_name(name) for name in ids]
     assert len(set(names)) == len(ids)
     allowed = set(string.ascii_letters + string.digits + "_.+-")
     assert all(set(name) <= allowed and not name.startswith(".") for name in names)
+    assert all(name[0].isalnum() or name[0] in "_+" for name in names)
     assert file_name("nfl_1184") == "nfl_1184"
     assert len(file_name("x" * 1000)) < 200

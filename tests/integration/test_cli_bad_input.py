@@ -54,6 +54,29 @@ def test_unreadable_input(
     assert name in sentence
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["extract", "a.txt", "--cache", ""], "empty path"),
+        (["extract", ""], "empty path"),
+        (["show", ""], "empty path"),
+        (["export", "a.txt", "--out", ""], "empty path"),
+        (["export", "a.txt", "--out", "memory://out"], "gone when the command ends"),
+        (["extract", "a.txt", "--backend", "spacy:folder"], "The folder folder holds no spaCy pipeline"),
+        (["extract", "a.txt", "--backend", "spacy:no/folder"], "There is no folder no/folder"),
+        (["extract", "a.txt", "--backend", "spacy:no_such_model"], "spacy download no_such_model"),
+    ],
+)
+def test_places_that_are_none(
+    run: Callable[..., Any], write: Write, tmp_path: Path, arguments: list[str], expected: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    write("a.txt", "Ada sold 3 boats.")
+    before = sorted(tmp_path.iterdir())
+    assert expected in run(*arguments).sentence
+    assert sorted(tmp_path.iterdir()) == before
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_input_that_is_not_there(run: Callable[..., Any], tmp_path: Path, command: str) -> None:
     assert "absent.json" in run(*with_input(command, tmp_path / "absent.json")).sentence

@@ -98,6 +98,26 @@ def test_show_gives_the_table_of_the_passage(run: Callable[..., Any], small: Pat
     assert "12 man" in shown or "12" in shown
 
 
+def test_show_tells_how_sure_a_scheme_is(run: Callable[..., Any]) -> None:
+    arguments = ("show", "--text", "Ada, a miller, sold 3 boats.", "--scheme")
+    (table,) = run(*arguments, "openie", "--json").json["tables"]
+    shown = run(*arguments, "openie").out
+    assert len(table["rows"]) == 2
+    for row in table["rows"]:
+        assert f"{row['predicate']['text']} ({row['confidence']:.2f})" in shown
+    assert "(1.00)" not in run(*arguments, "syndep").out
+
+
+def test_show_reads_a_tagged_table_at_a_url(run: Callable[..., Any], small: Path, tmp_path: Path) -> None:
+    fsspec: Any = pytest.importorskip("fsspec")
+    run("export", small, "--format", "tagged", "--out", "out")
+    with fsspec.open("memory://tables/crew.tagged", "wb") as file:
+        file.write((tmp_path / "out" / "crew.tagged").read_bytes())
+    (table,) = run("show", "memory://tables/crew.tagged", "--json").json["tables"]
+    assert table["paragraph_id"] == "crew"
+    assert "memory://tables/absent.tagged" in run("show", "memory://tables/absent.tagged").sentence
+
+
 @pytest.mark.parametrize(
     ("format", "files"),
     [
