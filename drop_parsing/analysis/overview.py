@@ -1,0 +1,116 @@
+"""The figures of a scheme that the page of spuriousness shows: coverage and retention by answer type, distributions,
+and the spurious rate with its interval."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median_low
+from typing import get_args
+
+from drop_parsing.analysis.intervals import Proportion, mean_interval, proportion
+from drop_parsing.analysis.judged import QuestionClasses, SchemeSummary, Spuriousness
+from drop_parsing.analysis.retention import Retention, Share, retention
+from drop_parsing.data.types import Kind, Passage, Question
+from extractors.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class KindFigures:
+    """Questions with one type of answer: those covered, those with a kept class, and the gold values in the paragraph
+    that the tables keep (numbers or spans; None for dates, which are not measured)."""
+
+    covered: Proportion
+    kept: Proportion
+    retention: Share | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One scheme's figures. ``forms`` and ``classes`` count those of each question; ``interval`` is that of the
+    summary's spurious rate, None where no question is covered; ``kept`` are the questions with a kept class."""
+
+    summary: SchemeSummary
+    interval: tuple[float, float] | None
+    kept: Proportion
+    kinds: Mapping[Kind, KindFigures]
+    forms: Sequence[int]
+    classes: Sequence[int]
+
+    @property
+    def median_forms(self) -> int:
+        """Of a covered question; 0 where none is covered."""
+        return _median(self.forms)
+
+    @property
+    def median_classes(self) -> int:
+        return _median(self.classes)
+
+
+def _median(counts: Sequence[int]) -> int:
+    return median_low([count for count in counts if count] or [0])
+
+
+def overview(
+    found: Spuriousness, passages: Sequence[Passage], tables: Mapping[tuple[str, str], Table]
+) -> list[Overview]:
+    """The figures of every scheme of an analysis of these passages; ``tables`` are by scheme and passage id."""
+    return [_of_scheme(summary, found, passages, tables) for summary in found.summaries]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The questions of all schemes: those covered under some scheme, and those with a kept class under some."""
+
+    covered: Proportion
+    kept: Proportion
+
+
+def together(found: Spuriousness) -> Together:
+    """Count every question once, whatever the schemes that it was analysed under."""
+    questions: dict[tuple[str, str], list[QuestionClasses]] = {}
+    for one in found.questions:
+        questions.setdefault((one.passage_id, one.query_id), []).append(one)
+    return Together(
+        proportion(any(one.covered for one in analysed) for analysed in questions.values()),
+        proportion(any(one.kept for one in analysed) for analysed in questions.values()),
+    )
+
+
+def _of_scheme(
+    summary: SchemeSummary,
+    found: Spuriousness,
+    passages: Sequence[Passage],
+    tables: Mapping[tuple[str, str], Table],
+) -> Overview:
+    questions = [one for one in found.questions if one.scheme == summary.scheme]
+    pairs = [(p, tables[summary.scheme, p.id]) for p in passages if (summary.scheme, p.id) in tables]
+    kinds: dict[Kind, KindFigures] = {}
+    for kind in get_args(Kind):
+        of_kind = [one for one in questions if one.kind == kind]
+        if of_kind:
+            kinds[kind] = KindFigures(
+                proportion(one.covered for one in of_kind),
+                proportion(bool(one.kept) for one in of_kind),
+                _kept_values(kind, pairs),
+            )
+    shares = [(one.passage_id, one.dropped) for one in questions if one.dropped is not None]
+    return Overview(
+        summary,
+        mean_interval(shares, seed=found.seed),
+        proportion(bool(one.kept) for one in questions),
+        kinds,
+        [one.forms for one in questions],
+        [one.met for one in questions],
+    )
+
+
+def _kept_values(kind: Kind, pairs: Sequence[tuple[Passage, Table]]) -> Share | None:
+    if kind == "date":
+        return None
+    found: Retention = retention(
+        (replace(passage, questions=_of_kind(passage, kind)), [table]) for passage, table in pairs
+    )
+    return found.numbers if kind == "number" else found.spans
+
+
+def _of_kind(passage: Passage, kind: Kind) -> tuple[Question, ...]:
+    return tuple(q for q in passage.questions if q.references and q.references[0].kind == kind)
