@@ -3,12 +3,10 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
-#: The 97.5th percentile of the standard normal distribution.
-Z = 1.959963984540054
+from grammar.classes import wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +23,8 @@ class Proportion:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's score interval (1927), which stays within 0 and 1; all of that where there is nothing."""
-        if not self.total:
-            return 0.0, 1.0
-        n, p, z2 = self.total, self.successes / self.total, Z * Z
-        middle = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = Z / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        return max(0.0, middle - half), min(1.0, middle + half)
+        """Wilson's; all between 0 and 1 where there is nothing."""
+        return wilson(self.successes, self.total)
 
 
 def proportion(outcomes: Iterable[bool]) -> Proportion:
