@@ -1,8 +1,11 @@
 """Fixtures that every floor's tests share."""
 
 import os
+import shutil
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,3 +41,40 @@ def srl_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.extractors import tiny_models
 
     return tiny_models.srl_archive(tmp_path_factory.mktemp("srl"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; skipped where there is none, required where CI=true."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        reason = "no Chromium on the PATH: apt-get install chromium"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[..., tuple[Any, list[str]]]]:
+    """Open a file, or what ``fragment`` names in it; what the console and requests for anything else say is gathered
+    in the list."""
+    context = browser.new_context()
+
+    def open_file(path: Path, fragment: str = "") -> tuple[Any, list[str]]:
+        page = context.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda r: said.append(r.url) if r.url.partition("#")[0] != path.as_uri() else None)
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(path.as_uri() + fragment)
+        return page, said
+
+    yield open_file
+    context.close()

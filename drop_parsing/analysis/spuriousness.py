@@ -30,7 +30,7 @@ from grammar.view import View
 from grammar.worlds import Worlds
 
 #: Changes whenever the analysis may find otherwise: it names the cache.
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from drop_parsing.cli import (
     predict,
     search,
     show,
+    spuriousness,
     train,
 )
 from drop_parsing.cli.common import stderr
@@ -61,6 +62,7 @@ app.command("show")(show.show)
 app.command("export")(export.export)
 app.command("search")(search.search)
 app.command("execute")(execute.execute)
+app.command("spuriousness")(spuriousness.spuriousness)
 app.command("evaluate")(evaluate.evaluate)
 app.add_typer(train.app, name="train")
 app.command("predict")(predict.predict)

@@ -3,11 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from drop_parsing import __version__
 from drop_parsing.analysis.comparison import Comparison
-from extractors.store import atomic_file
+from drop_parsing.reports.rendering import render_to
 
 
 def write_page(
@@ -22,20 +19,14 @@ def write_page(
 
     Raises StoreError where the file cannot be written; a file that was there is then left as it was.
     """
-    environment = Environment(
-        loader=PackageLoader("drop_parsing.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    page = environment.get_template("comparison.html.j2").render(
+    render_to(
+        path,
+        "comparison.html.j2",
+        {},
         rows=rows,
         comparison=comparison,
         kinds=sorted({kind for system in comparison.systems for kind in system.by_type}),
         people=people,
         trained_on=trained_on,
         paper_trained_on=paper_trained_on,
-        version=__version__,
     )
-    with atomic_file(path) as file:
-        file.write(page.encode("utf-8", "replace"))

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from drop_parsing import __version__
 from drop_parsing.analysis.coverage import SchemeCoverage
-from extractors.store import atomic_file
+from drop_parsing.reports.rendering import render_to
 from extractors.table import Span
 
 #: Bounds of the histogram of forms a question, as powers of ten.
@@ -29,22 +26,15 @@ def write_page(path: Path, schemes: Sequence[SchemeCoverage], source: str, comma
 
     Raises StoreError where the file cannot be written; a file that was there is then left as it was.
     """
-    environment = Environment(
-        loader=PackageLoader("drop_parsing.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    environment.filters["highlighted"] = highlighted
-    page = environment.get_template("coverage.html.j2").render(
+    render_to(
+        path,
+        "coverage.html.j2",
+        {"highlighted": highlighted},
         schemes=schemes,
         histograms={s.scheme: histogram(c.count for c in s.report.found.values()) for s in schemes},
         source=source,
         command=command,
-        version=__version__,
     )
-    with atomic_file(path) as file:
-        file.write(page.encode("utf-8", "replace"))
 
 
 def highlighted(text: str, cells: Iterable[Span]) -> list[Piece]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-COMMANDS = ("demo", "extract", "show", "export", "search", "execute", "evaluate")
+COMMANDS = ("demo", "extract", "show", "export", "search", "execute", "spuriousness", "evaluate")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

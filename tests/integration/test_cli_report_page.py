@@ -1,10 +1,8 @@
 """The page of ``search --report``: self-contained, safe with any text, and right in a real browser."""
 
 import json
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -95,42 +93,6 @@ def test_the_page_names_what_makes_it(run: Callable[..., Any], small: Path, tmp_
     run("search", "small.json", "--max-size", "1", "--report", "a page.html")
     text = Elements((tmp_path / "a page.html").read_text()).text
     assert "drop-parsing search small.json --max-size 1 --report 'a page.html'" in text
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Headless Chromium; skipped where there is none, required where CI=true."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        reason = "no Chromium on the PATH: apt-get install chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def opened(browser: Any) -> Iterator[Callable[[Path], tuple[Any, list[str]]]]:
-    """Open a file; what the console and failed requests say is gathered in the list."""
-    context = browser.new_context()
-
-    def open_file(path: Path) -> tuple[Any, list[str]]:
-        page = context.new_page()
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.append(request.url) if request.url != path.as_uri() else None)
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        page.goto(path.as_uri())
-        return page, said
-
-    yield open_file
-    context.close()
 
 
 def test_in_a_browser(
