@@ -30,7 +30,9 @@ from allennlp_semparse.state_machines.trainers import MaximumMarginalLikelihood
 from allennlp_semparse.state_machines.transition_functions import BasicTransitionFunction
 from drop_parsing.data.reading import read_all
 from drop_parsing.goal import AnswerGoal
+from drop_parsing.literals import literals_of
 from drop_parsing.parser.batch import Batch, Collator, Vocabulary, leaves_of, words_of
+from drop_parsing.parser.choosing import Weighted
 from drop_parsing.parser.entities import TableEntities
 from drop_parsing.parser.inputs import QuestionInput, read_question
 from drop_parsing.parser.likelihood import marginal_log_likelihood
@@ -40,6 +42,7 @@ from drop_parsing.searching import preferred_forms
 from extractors.annotate import load_pipeline
 from extractors.registry import make_extractor
 from extractors.table import Paragraph
+from grammar.language import Language
 from grammar.search import search
 from grammar.view import View
 
@@ -139,11 +142,10 @@ def read_questions(path: Path, count: int) -> list[QuestionInput]:
         table = TableEntities(View(extractor.extract(Paragraph(passage.id, passage.text))))
         for question in passage.questions[:8]:
             document = nlp(question.text)
-            _, language = read_question(question.id, document, table)
-            forms = preferred_forms(
-                search(language, AnswerGoal(question.references), 1), question.text, FORMS
-            )
-            read, _ = read_question(question.id, document, table, forms)
+            language = Language(table.view, literals_of(document, table.view))
+            found = search(language, AnswerGoal(question.references), 1)
+            forms = [Weighted(form, 0.0) for form in preferred_forms(found, question.text, FORMS)]
+            read = read_question(question.id, document, table, language, forms)
             if read.targets is not None:
                 made.append(read)
             if len(made) == count:

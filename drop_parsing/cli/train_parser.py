@@ -23,11 +23,8 @@ from drop_parsing.cli.common import (
 )
 from drop_parsing.cli.train_reader import Device, Precision, read_questions
 from drop_parsing.errors import InputError
-from drop_parsing.extraction import Failed, extract_tables, open_store
-from drop_parsing.searching import SearchSettings, cached_forms, open_forms
-from extractors.annotate import load_pipeline
-from extractors.registry import Backend
-from extractors.table import text_hash
+from drop_parsing.extraction import Failed
+from drop_parsing.searching import SearchSettings
 
 
 def parser(
@@ -40,13 +37,18 @@ def parser(
         typer.Option("--dev", help="Questions to evaluate on after each epoch.", show_default=False),
     ],
     out: Annotated[Path, typer.Option("--out", help="The folder of the run.", show_default=False)],
-    config: Annotated[str, typer.Option("--config", help="kdg, kdg-tiny, or a YAML file like one.")] = "kdg",
+    config: Annotated[
+        str, typer.Option("--config", help="kdg, kdg-small, kdg-tiny, or a YAML file like one.")
+    ] = "kdg",
     scheme: Scheme = "syndep",
     cache: Cache = DEFAULT_CACHE,
     backend: BackendName = None,
     max_size: MaxSize = 3,
     keep: Annotated[int, typer.Option(min=1, help="The --keep of the search.")] = 20,
     partial: Annotated[bool, typer.Option("--partial", help="The --partial of the search.")] = False,
+    forests: Annotated[
+        bool, typer.Option("--forests/--no-forests", help="The same option of the search.")
+    ] = True,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in --out, if there is one.")
     ] = False,
@@ -60,10 +62,11 @@ def parser(
     """
     try:
         from drop_parsing.parser.config import load_config
-        from drop_parsing.parser.questions import check_trainable
-        from drop_parsing.parser.questions import read_questions as read_parsed
+        from drop_parsing.parser.loading import load_data
+        from drop_parsing.parser.run_files import CONFIG, FORMS, Tables
         from drop_parsing.parser.training import train_parser
         from drop_parsing.training.devices import chosen_device, chosen_dtype
+        from drop_parsing.training.run import Options
     except ImportError as error:
         raise InputError(
             f'Training needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
@@ -71,26 +74,31 @@ def parser(
     chosen = load_config(config)
     where = chosen_device(device)
     dtype = chosen_dtype(precision, where)
-    name = one_scheme(scheme)
+    if (out / CONFIG).exists() and not resume:
+        raise InputError(
+            f"{out} holds a run already: give --resume to go on with it, or choose another --out."
+        )
+    if not resume:
+        (out / FORMS).unlink(missing_ok=True)
     failed: list[Failed] = []
     train_passages, dev_passages = read_questions(train, failed), read_questions(dev, failed)
-    made_by = Backend(backend)
-    store = open_store(place(cache), name, made_by)
-    passages = [*train_passages, *dev_passages]
-    with progress_bar("tables", len(passages)) as advance:
-        failed += extract_tables(passages, {name: store}, made_by, progress=advance).failed
-    tables = store.get_many({text_hash(passage.text) for passage in passages})
-    found = cached_forms(
-        train_passages, store, open_forms(place(cache), name, SearchSettings(max_size, keep, partial))
-    )
-    forms = {id: [form.logical_form for form in consistent.forms] for id, consistent in found.items()}
-    pipeline, limit = load_pipeline(), chosen.sizes.max_length
-    trained = read_parsed(train_passages, tables, forms, pipeline, chosen.size_prior, limit)
-    check_trainable(trained, name, " ".join(train))
-    evaluated = read_parsed(dev_passages, tables, {}, pipeline, max_length=limit)
-    result = train_parser(
-        chosen, trained, evaluated, dev_passages, out, where, dtype, resume=resume, say=stderr.print
-    )
+    with progress_bar("tables", len(train_passages) + len(dev_passages)) as advance:
+        data, without_table = load_data(
+            chosen,
+            Tables(one_scheme(scheme), backend),
+            train_passages,
+            dev_passages,
+            place(cache),
+            SearchSettings(max_size, keep, partial, forests),
+            " ".join(train),
+            chosen=out / FORMS,
+            advance=advance,
+        )
+    failed += without_table
+    with progress_bar("training", None) as advance:
+        options = Options(where, dtype, resume=resume, advance=advance, say=stderr.print)
+        result = train_parser(chosen, data, out, options)
+    trained = data.train
     summary = {
         "run": str(out),
         "epochs": result.epoch,

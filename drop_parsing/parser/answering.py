@@ -1,4 +1,7 @@
-"""From the forms of a beam to an answer: the best form that has a denotation, and why there is none."""
+"""From the forms of a beam to an answer: the best form that has a denotation, and why there is none.
+
+Best is what the decoder finds most probable, or what a rescorer (``rescoring``) likes most.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,8 +12,10 @@ from typing import Any
 import torch
 
 from drop_parsing.parser.batch import Collator
+from drop_parsing.parser.evidence import RowWords, evidence_of_beam
 from drop_parsing.parser.inputs import QuestionInput
 from drop_parsing.parser.model import Parser
+from drop_parsing.parser.rescoring import Rescorer
 from drop_parsing.parser.rules import ANSWER, NEVER
 from extractors.table import Span
 from grammar.executor import cells_used, execute, texts_of
@@ -23,16 +28,22 @@ TIE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A form of the beam with its log probability and the texts that it denotes, none where it is undefined."""
+    """A form of the beam with its log probability and the texts that it denotes, none where it is undefined.
+    ``rank`` is what a beam is ordered by, the greatest first."""
 
     form: Form
     score: float
     denotation: tuple[str, ...]
+    rank: float
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.score)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "logical_form": str(self.form),
-            "probability": round(math.exp(self.score), 6),
+            "probability": round(self.probability, 6),
             "denotation": list(self.denotation),
         }
 
@@ -49,9 +60,17 @@ class Parsed:
     beam: tuple[Candidate, ...]
     reason: str | None
 
-    def explanation(self) -> dict[str, Any]:
-        """What ``predict --explain`` shows, as JSON."""
+    def summary(self) -> str:
+        """One line for a person: the answer, its form, and the cells that it rests on."""
+        if self.form is None:
+            return f"no answer: {self.reason}"
+        cells = ", ".join(f"{cell.label}[{cell.start}:{cell.end}]" for cell in self.cells)
+        return f"{' | '.join(self.answer)} {self.form}{': at ' + cells if cells else ''}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``predict --explain`` writes."""
         return {
+            "question": self.id,
             "answer": list(self.answer),
             "logical_form": None if self.form is None else str(self.form),
             "cells": [
@@ -71,6 +90,7 @@ def parse_questions(
     batch_size: int = 64,
     max_length: int | None = None,
     dtype: torch.dtype = torch.float32,
+    rescorer: Rescorer | None = None,
 ) -> Iterator[Parsed]:
     """The answer to each question, in their order; the parser is put into evaluation mode. In float32 the answers do
     not depend on the size of batches; in bfloat16 (``dtype``) they come sooner.
@@ -78,6 +98,7 @@ def parse_questions(
     parser.eval()
     limit = parser.max_length if max_length is None else max_length
     device = next(parser.parameters()).device
+    rows = None
     for start in range(0, len(questions), batch_size):
         batch = questions[start : start + batch_size]
         with torch.autocast(device.type, dtype) if dtype != torch.float32 else nullcontext():
@@ -90,16 +111,41 @@ def parse_questions(
                 for productions, score in zip(forms, scores, strict=True)
                 if score > -math.inf
             ]
-            yield answer(question, language, found, limit)
+            if rescorer and (rows is None or rows.view is not language.view):
+                rows = RowWords(language.view)  # the questions of a passage come together
+            yield answer(question, language, found, limit, rescorer, rows)
 
 
 def answer(
-    question: QuestionInput, language: Language, forms: Sequence[tuple[Form, float]], limit: int
+    question: QuestionInput,
+    language: Language,
+    forms: Sequence[tuple[Form, float]],
+    limit: int,
+    rescorer: Rescorer | None = None,
+    rows: RowWords | None = None,
 ) -> Parsed:
-    """The best of some forms with their log probabilities that denotes an answer. Of forms as probable as each other
-    the shorter comes first, then the first in the order of the alphabet."""
-    beam = [Candidate(form, score, texts_of(execute(form, language))) for form, score in forms]
-    beam.sort(key=lambda c: (-round(c.score / TIE), len(str(c.form)), str(c.form)))
+    """The best of some forms with their log probabilities that denotes an answer. Of forms as good as each other the
+    shorter comes first, then the first in the order of the alphabet. A rescorer reads ``rows``, those of the table."""
+    denotations = [execute(form, language) for form, _ in forms]
+    texts = [texts_of(denotation) for denotation in denotations]
+    ranks = [score for _, score in forms]
+    if rescorer and rows:
+        judged = [i for i, text in enumerate(texts) if text]
+        made = evidence_of_beam([(*forms[i], denotations[i]) for i in judged], question, language, rows)
+        ranks = [-math.inf] * len(forms)
+        for i, features in zip(judged, made, strict=True):
+            ranks[i] = rescorer.score(features)
+    beam = [
+        Candidate(form, score, text, rank)
+        for (form, score), text, rank in zip(forms, texts, ranks, strict=True)
+    ]
+    beam.sort(
+        key=lambda c: (
+            -round(c.rank / TIE) if c.rank > -math.inf else math.inf,
+            len(str(c.form)),
+            str(c.form),
+        )
+    )
     best = next((candidate for candidate in beam if candidate.denotation), None)
     if best is None:
         return Parsed(question.id, (), None, (), tuple(beam), _why_none(question, len(beam), limit))

@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from drop_parsing.parser.batch import ENTITY_TYPES, Batch
 from drop_parsing.parser.encoder import Encoded
+from drop_parsing.parser.linking import FEATURES
 from drop_parsing.parser.recurrence import Grid, Step, Weights, read_trees, step
 from drop_parsing.parser.rules import rules
 from drop_parsing.reader.dropout import Dropout
@@ -44,7 +45,8 @@ class Decoder(nn.Module):
     """An LSTM over productions with attention over the question (Krishnamurthy, Dasigi & Gardner 2017).
 
     Functions are selected by embedding; leaves by their linking scores with the tokens attended to, by the embedding
-    of their name (``leaves`` names, 1 for those not known) and by whether they are neighbours of the leaf before.
+    of their name (``leaves`` names, 1 for those not known), by their traits, which are the greatest of each linking
+    feature over the question, and by whether they are neighbours of the leaf before.
     """
 
     expands: Tensor
@@ -58,11 +60,13 @@ class Decoder(nn.Module):
         self.select = nn.Linear(production_dim, self.functions)
         self.select_leaf = nn.Embedding(leaves, production_dim)
         self.select_type = nn.Embedding(len(ENTITY_TYPES), production_dim)
+        self.select_traits = nn.Linear(len(FEATURES), production_dim, bias=False)
         self.after_neighbour = nn.Embedding(len(ENTITY_TYPES), 1)
         nn.init.zeros_(self.after_neighbour.weight)
         self.feed = nn.Embedding(self.functions, production_dim)
         self.feed_leaf = nn.Embedding(leaves, production_dim)
         self.feed_type = nn.Embedding(len(ENTITY_TYPES), production_dim)
+        self.feed_traits = nn.Linear(len(FEATURES), production_dim, bias=False)
         self.begin = nn.Parameter(torch.randn(production_dim))
         self.begin_attended = nn.Parameter(torch.randn(dim))
         self.mix = nn.Linear(dim + production_dim, dim)
@@ -75,7 +79,10 @@ class Decoder(nn.Module):
         size, entities = batch.types.shape
         functions = self.expands.unsqueeze(0).expand(size, -1, -1)
         lengths = batch.shortest[:, self.pushes].sum(2)  # (B, G): 0 is the length of no argument
-        selected = self.select_leaf(batch.leaves) + self.select_type(batch.types)  # (B, E, Q)
+        traits = batch.features.amax(2).to(self.begin.dtype)  # (B, E, F)
+        named = self.select_leaf(batch.leaves) + self.select_type(batch.types)
+        selected = named + self.select_traits(traits)  # (B, E, Q)
+        fed = self.feed_leaf(batch.leaves) + self.feed_type(batch.types) + self.feed_traits(traits)
         after = (batch.neighbours * self.after_neighbour(batch.types).transpose(1, 2)).flatten(0, 1)
         return Problem(
             encoded.question,
@@ -86,9 +93,7 @@ class Decoder(nn.Module):
             torch.cat([lengths, lengths.new_zeros(size, entities)], dim=1),
             torch.cat([encoded.linking, selected.transpose(1, 2)], dim=1),
             torch.cat([torch.zeros_like(after[:1]), after]),
-            torch.cat(
-                [self.feed.weight, (self.feed_leaf(batch.leaves) + self.feed_type(batch.types)).flatten(0, 1)]
-            ),
+            torch.cat([self.feed.weight, fed.flatten(0, 1)]),
             limit,
         )
 

@@ -2,8 +2,8 @@
 
 After Krishnamurthy, Dasigi & Gardner (2017). The score of a token and an entity is the similarity of the token to the
 entity's name (the mean of its words; theirs is the greatest of the words) and a linear function of the linking
-features. By softmax over the entities of one type, and none, it gives each token the entities that it may refer to,
-and their embedding to the LSTM.
+features, one for each type of entity. By softmax over the entities of one type, and none, it gives each token the
+entities that it may refer to, and their embedding to the LSTM.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,10 @@ class Linking(nn.Module):
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.scale = nn.Parameter(torch.tensor(dim**-0.5))
-        self.weigh = nn.Linear(len(FEATURES), 1)
+        self.weigh = nn.Embedding(len(ENTITY_TYPES), len(FEATURES))
+        self.weigh_type = nn.Embedding(len(ENTITY_TYPES), 1)
+        nn.init.uniform_(self.weigh.weight, -0.25, 0.25)
+        nn.init.zeros_(self.weigh_type.weight)
         self.types = nn.Embedding(len(ENTITY_TYPES), dim)
         self.neighbours = nn.Linear(dim, dim)
 
@@ -51,7 +54,8 @@ class Linking(nn.Module):
         """``question`` (B, L, D) are embedded tokens, ``mask`` (B, L) says which there are, ``names`` (B, E, D) the
         embedded names. Gives the scores (B, L, E) and the embeddings (B, L, D)."""
         similarity = question @ names.transpose(1, 2)  # (B, L, E)
-        features = self.weigh(batch.features.to(self.scale.dtype)).squeeze(-1).transpose(1, 2)
+        weighed = batch.features.to(self.scale.dtype) @ self.weigh(batch.types).unsqueeze(-1)  # (B, E, L, 1)
+        features = (weighed.squeeze(-1) + self.weigh_type(batch.types)).transpose(1, 2)
         present = mask.unsqueeze(2) & (batch.types > 0).unsqueeze(1)
         scores = (self.scale * similarity + features).masked_fill(~present, 0)
         return scores, self._linked(scores, batch.types) @ self._entities(batch, names)

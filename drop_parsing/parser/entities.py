@@ -35,12 +35,14 @@ Name = TypeVar("Name", Relation, Part)
 @dataclass(frozen=True, slots=True)
 class Entity:
     """One leaf. ``name`` is the leaf as it stands in a form, ``type`` its type; ``words`` are those of its name;
-    ``places`` the stretches of the paragraph (start, end) that it stands for, in text order; ``needs`` what a relation
-    holds (see ``grammar.signature.Needs``); ``origin`` the stretches of the question that it was made of."""
+    ``rows`` counts the rows that have it; ``places`` are the stretches of the paragraph (start, end) that it stands
+    for, in text order; ``needs`` what a relation holds (see ``grammar.signature.Needs``); ``origin`` the stretches of
+    the question that it was made of."""
 
     name: str
     type: str
     words: tuple[str, ...]
+    rows: int = 0
     places: tuple[Place, ...] = ()
     needs: tuple[str, ...] = ()
     origin: tuple[Place, ...] = ()
@@ -100,11 +102,13 @@ class TableEntities:
     def _relation(self, name: Relation) -> Entity:
         places = ((a.start, a.end) for cell in self.view.cells[name] for a in cell)
         needs = tuple(need for need, relations in self.view.holding.items() if relations[name])
-        return Entity(relation_leaf(name), "Relation", _pieces(name), _first(places), needs)
+        rows = self.view.filled[name].bit_count()
+        return Entity(relation_leaf(name), "Relation", _pieces(name), rows, _first(places), needs)
 
     def _part(self, name: Part) -> Entity:
         places = ((span.start, span.end) for a in self._arguments() for span in spans_of(a, name))
-        return Entity(part_leaf(name), "Part", _pieces(name), _first(places))
+        rows = self.contents[part_leaf(name)].size
+        return Entity(part_leaf(name), "Part", _pieces(name), rows, _first(places))
 
 
 def entities_of(
@@ -117,21 +121,18 @@ def entities_of(
     for text in literals.strings:
         places = ((a.start, a.end) for a in _holding(view, text.key))
         leaf = string_leaf(text.key)
-        made.append(
-            Entity(leaf, "String", tuple(text.key.split("_")), _first(places), (), origins.get(leaf, ()))
-        )
+        words, rows = tuple(text.key.split("_")), view.mentions(text.key).bit_count()
+        made.append(Entity(leaf, "String", words, rows, _first(places), (), origins.get(leaf, ())))
     arguments = [argument for row in view.table.rows for _, argument in row.cells()]
     for number in literals.numbers:
-        found = (n for a in arguments for n in a.numbers if round_off(n.value) == number)
+        found = {(n.start, n.end) for a in arguments for n in a.numbers if round_off(n.value) == number}
         leaf = number_leaf(number)
-        places = ((n.start, n.end) for n in found)
-        made.append(Entity(leaf, "Number", (leaf,), _first(places), (), origins.get(leaf, ())))
+        made.append(Entity(leaf, "Number", (leaf,), len(found), _first(found), (), origins.get(leaf, ())))
     for date in literals.dates:
-        same = (d for a in arguments for d in a.dates if as_date(d).agrees(date))
+        found = {(d.start, d.end) for a in arguments for d in a.dates if as_date(d).agrees(date)}
         leaf = date_leaf(date)
-        places = ((d.start, d.end) for d in same)
         words = tuple(str(part) for part in date[:4] if part is not None)
-        made.append(Entity(leaf, "Date", words, _first(places), (), origins.get(leaf, ())))
+        made.append(Entity(leaf, "Date", words, len(found), _first(found), (), origins.get(leaf, ())))
     return tuple({entity.name: entity for entity in made}.values())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from spacy.tokens import Doc
 
-from drop_parsing.literals import literals_of
+from drop_parsing.parser.choosing import Weighted
 from drop_parsing.parser.entities import Entity, Place, TableEntities, entities_of, entity_graph
 from drop_parsing.parser.linking import Token, linking_features
 from drop_parsing.parser.pieces import PieceInput
@@ -59,18 +59,23 @@ class QuestionInput:
         """The form that a sequence of numbers of productions derives; what follows its end is not read."""
         return _form(self.entities, iter(productions))
 
+    def learnt(self) -> list[Weighted]:
+        """The forms to learn from."""
+        if self.targets is None:
+            return []
+        paths, weights = self.targets.path_choices.tolist(), self.targets.prior.tolist()
+        return [Weighted(self.form(path), weight) for path, weight in zip(paths, weights, strict=True)]
+
 
 def read_question(
     id: str,
     question: Doc,
     table: TableEntities,
-    forms: Sequence[Form] = (),
-    prior: Sequence[float] | None = None,
+    language: Language,
+    forms: Sequence[Weighted] = (),
     max_length: int = MAX_LENGTH,
-) -> tuple[QuestionInput, Language]:
-    """A parsed question over a table, with the consistent forms to learn from and the logarithms of their weights
-    (``prior``), and its language."""
-    language = Language(table.view, literals_of(question, table.view))
+) -> QuestionInput:
+    """A parsed question over a table, in its language, with the consistent forms to learn from."""
     tokens = _tokens(question)
     entities = entities_of(language, table, _origins(question, tokens, language.literals))
     neighbours = nx.to_numpy_array(
@@ -79,8 +84,8 @@ def read_question(
     served = [rules().serves(entity.type, entity.needs) for entity in entities]
     expands = np.array(served, dtype=bool).reshape(len(entities), len(rules().symbols)).T
     lengths = shortest(rules(), np.asarray(expands.any(axis=1)))
-    targets, unusable = _targets(forms, prior or [0.0] * len(forms), entities, expands, lengths, max_length)
-    made = QuestionInput(
+    targets, unusable = _targets(forms, entities, expands, lengths, max_length)
+    return QuestionInput(
         id,
         tokens,
         entities,
@@ -91,7 +96,6 @@ def read_question(
         targets,
         unusable,
     )
-    return made, language
 
 
 def productions_of(form: Form, entities: Sequence[Entity]) -> list[int] | None:
@@ -133,17 +137,16 @@ def _form(entities: Sequence[Entity], productions: Iterable[int]) -> Form:
 
 
 def _targets(
-    forms: Sequence[Form],
-    prior: Sequence[float],
+    forms: Sequence[Weighted],
     entities: Sequence[Entity],
     expands: Bools,
     lengths: Ints,
     max_length: int,
 ) -> tuple[Targets | None, Unusable]:
-    sequences = [productions_of(form, entities) for form in forms]
+    sequences = ((productions_of(form, entities), weight) for form, weight in forms)
     derived = [
         (sequence, weight)
-        for sequence, weight in zip(sequences, prior, strict=True)
+        for sequence, weight in sequences
         if sequence is not None and is_derivation(sequence, expands)
     ]
     usable = [(sequence, weight) for sequence, weight in derived if len(sequence) <= max_length]

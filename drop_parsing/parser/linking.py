@@ -42,11 +42,14 @@ PAIRED = (
 )
 #: Of the entity alone, the same for every token:
 SINGLE = (
-    "filled",  # the share of the table's rows that the relation fills
+    "filled",  # the share of the table's rows that have it: a relation, or a literal in some cell
     "numbers",  # the share of its cells with a number
     "dates",  # the share with a date
     "entities",  # the share with a person, a place or an organisation
     "joined",  # the share of the entities that are its neighbours
+    "words",  # the words of the name, a quarter for each, 1 at most
+    "inner",  # the literal's words stand within those of a longer one
+    "place",  # where in the question the literal stands first: from 0 to 1
 )
 FEATURES = PAIRED + SINGLE
 
@@ -72,6 +75,7 @@ def linking_features(
     the number of its rows, ``neighbours`` (entities, entities) the graph."""
     made = np.zeros((len(entities), len(tokens), len(FEATURES)), dtype=np.float32)
     asked = [ASKED.get(token.lemma, ()) for token in tokens]
+    texts = [f"_{'_'.join(entity.words)}_" for entity in entities if entity.type == "String"]
     for e, entity in enumerate(entities):
         _add_name_matches(made[e], tokens, entity)
         if entity.origin:
@@ -84,14 +88,23 @@ def linking_features(
                     token.lemma in held.units,
                     held.share(asked[i]),
                 )
-            made[e, :, 10:14] = (
-                min(held.size / max(rows, 1), 1.0),
+            made[e, :, 11:14] = (
                 held.share(("number",)),
                 held.share(("date",)),
                 held.share((*_PEOPLE, *_PLACES)),
             )
-        made[e, :, 14] = neighbours[e].mean()
+        made[e, :, 10] = min(entity.rows / max(rows, 1), 1.0)
+        made[e, :, 14:] = (
+            neighbours[e].mean(),
+            min(len(entity.words), 4) / 4,
+            entity.type == "String" and _stands_within(f"_{'_'.join(entity.words)}_", texts),
+            min((start for start, _ in entity.origin), default=0) / max(tokens[-1].end if tokens else 1, 1),
+        )
     return made
+
+
+def _stands_within(text: str, texts: Sequence[str]) -> bool:
+    return any(text in other for other in texts if text != other)
 
 
 def _add_name_matches(made: Floats, tokens: Sequence[Token], entity: Entity) -> None:

@@ -11,6 +11,7 @@ from drop_parsing.parser.decoder import Decoder
 from drop_parsing.parser.encoder import LSTMEncoder
 from drop_parsing.parser.inputs import MAX_LENGTH
 from drop_parsing.parser.likelihood import marginal_log_likelihood
+from drop_parsing.parser.transformer import TransformerEncoder
 from drop_parsing.reader.embedding import WordEmbedding
 
 
@@ -65,6 +66,15 @@ def make_parser(sizes: ParserSizes, vectors: Tensor, leaves: int, train_vectors:
         highway_layers=1,
         dropout=sizes.dropout,
     )
-    encoder = LSTMEncoder(embedding, sizes.embedded, sizes.dim, sizes.dropout)
+    return _parser(sizes, LSTMEncoder(embedding, sizes.embedded, sizes.dim, sizes.dropout), leaves)
+
+
+def make_transformer_parser(sizes: ParserSizes, transformer: nn.Module, leaves: int) -> Parser:
+    """A parser over a BERT-like model that reads question and paragraph together; ``leaves`` as in ``make_parser``."""
+    width = int(transformer.config.hidden_size)  # type: ignore[union-attr, arg-type]
+    return _parser(sizes, TransformerEncoder(transformer, width, sizes.dim, sizes.dropout), leaves)
+
+
+def _parser(sizes: ParserSizes, encoder: LSTMEncoder | TransformerEncoder, leaves: int) -> Parser:
     decoder = Decoder(sizes.dim, sizes.production_dim, leaves, sizes.dropout)
     return Parser(encoder, decoder, sizes.max_length)

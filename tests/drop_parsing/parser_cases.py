@@ -1,14 +1,18 @@
 """Small questions over small tables, and small parsers with random weights, for tests of the parser."""
 
+from collections.abc import Sequence
+
 import torch
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from tables import WORDS, tables
 
+from drop_parsing.literals import literals_of
 from drop_parsing.parser.batch import Collator, Vocabulary, leaves_of, words_of
+from drop_parsing.parser.choosing import Weighted
 from drop_parsing.parser.entities import TableEntities
-from drop_parsing.parser.inputs import QuestionInput, read_question
+from drop_parsing.parser.inputs import MAX_LENGTH, QuestionInput, read_question
 from drop_parsing.parser.model import Parser, ParserSizes, make_parser
 from extractors.table import Table
 from grammar.forms import parse
@@ -29,8 +33,20 @@ def question_over(
     table: Table, words: list[str], forms: list[str] | tuple[str, ...] = (), max_length: int = 9
 ) -> tuple[QuestionInput, Language]:
     """A question of these words over a table, with the forms to learn from."""
-    parsed = [parse(form).form for form in forms]
-    return read_question("q", question_doc(words), TableEntities(View(table)), parsed, max_length=max_length)
+    return read_over(question_doc(words), TableEntities(View(table)), forms, max_length=max_length)
+
+
+def read_over(
+    question: Doc,
+    entities: TableEntities,
+    forms: Sequence[str] = (),
+    id: str = "q",
+    max_length: int = MAX_LENGTH,
+) -> tuple[QuestionInput, Language]:
+    """A parsed question over a table, with forms of the same weight to learn from."""
+    language = Language(entities.view, literals_of(question, entities.view))
+    weighted = [Weighted(parse(form).form, 0.0) for form in forms]
+    return read_question(id, question, entities, language, weighted, max_length), language
 
 
 def questions(max_rows: int = 3) -> st.SearchStrategy[tuple[QuestionInput, Language]]:

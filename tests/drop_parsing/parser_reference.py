@@ -42,6 +42,12 @@ class ReferenceDecoder:
         self.tokens = encoded.question[place, :length]
         self.summary = encoded.summary[place]
         self.linking = encoded.linking[place, :length, :entities]
+        self.traits = [
+            torch.tensor(
+                [max(column, default=0.0) for column in features.T.tolist()], dtype=self.summary.dtype
+            )
+            for features in question.features
+        ]
         self.leaves = batch.leaves[place, :entities].tolist()
         self.functions = rules().productions
         self.arguments = [
@@ -83,6 +89,7 @@ class ReferenceDecoder:
             fed = (
                 self.decoder.feed_leaf.weight[self.leaves[leaf]]
                 + self.decoder.feed_type.weight[self._type(leaf)]
+                + self.decoder.feed_traits.weight @ self.traits[leaf]
             )
         return self._read(
             [*state.productions, production],
@@ -140,6 +147,7 @@ class ReferenceDecoder:
         selected = (
             self.decoder.select_leaf.weight[self.leaves[leaf]]
             + self.decoder.select_type.weight[self._type(leaf)]
+            + self.decoder.select_traits.weight @ self.traits[leaf]
         )
         score = float(query @ selected)
         for attention, linking in zip(state.attention, self.linking[:, leaf], strict=True):

@@ -11,16 +11,16 @@ from drop_parsing.data.reading import read_all
 from drop_parsing.parser.answering import answer, parse_questions
 from drop_parsing.parser.batch import Collator, Vocabulary, leaves_of, words_of
 from drop_parsing.parser.entities import TableEntities
-from drop_parsing.parser.inputs import QuestionInput, read_question
+from drop_parsing.parser.inputs import QuestionInput
 from drop_parsing.parser.model import ParserSizes, make_parser
 from extractors.annotate import load_pipeline
-from extractors.registry import make_extractor
+from extractors.registry import make_extractor, schemes
 from extractors.table import Paragraph
 from grammar.executor import execute
 from grammar.forms import Form, parse
 from grammar.language import Language
 from grammar.view import View
-from tests.drop_parsing.parser_cases import question_over, small_parser
+from tests.drop_parsing.parser_cases import question_over, read_over, small_parser
 
 Question = tuple[QuestionInput, Language]
 
@@ -50,7 +50,7 @@ def test_the_best_form_that_has_a_denotation_answers(boats: Question) -> None:
     assert [cell.text for cell in parsed.cells] == ["hull", "70 boats"]
     assert [candidate.denotation for candidate in parsed.beam] == [(), ("70",), ("2",)]
     assert parsed.reason is None
-    explained = parsed.explanation()
+    explained = parsed.to_json()
     assert explained["logical_form"] == str(forms[1][0])
     assert explained["cells"][1] == {"relation": "arg1", "text": "70 boats", "start": 9, "end": 17}
     assert [row["probability"] for row in explained["beam"]] == [0.6, 0.3, 0.1]
@@ -92,13 +92,14 @@ def test_an_empty_table_still_has_an_answer() -> None:
     assert parsed.form is not None or parsed.reason is not None
 
 
-def test_no_form_of_real_questions_is_ill_typed(shared_data: Path) -> None:
+@pytest.mark.parametrize("scheme", schemes())
+def test_no_form_of_real_questions_is_ill_typed(scheme: str, shared_data: Path) -> None:
     passages = read_all([shared_data / "drop" / "dev.json"])[0][::100]
-    extractor, nlp = make_extractor("syndep"), load_pipeline()
+    extractor, nlp = make_extractor(scheme), load_pipeline()
     asked: list[Question] = []
     for passage in passages:
         entities = TableEntities(View(extractor.extract(Paragraph(passage.id, passage.text))))
-        asked += [read_question(q.id, nlp(q.text), entities) for q in passage.questions[:8]]
+        asked += [read_over(nlp(q.text), entities, id=q.id) for q in passage.questions[:8]]
     questions = [question for question, _ in asked]
     torch.manual_seed(0)
     words = Vocabulary.of(word for question in questions for word in words_of(question))

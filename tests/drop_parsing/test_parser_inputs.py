@@ -7,17 +7,16 @@ from tables import argument, table
 from drop_parsing.parser import entities as entities_module
 from drop_parsing.parser.batch import Collator, Vocabulary
 from drop_parsing.parser.entities import TableEntities
-from drop_parsing.parser.inputs import QuestionInput, productions_of, read_question
+from drop_parsing.parser.inputs import QuestionInput, productions_of
 from drop_parsing.parser.linking import FEATURES
 from drop_parsing.parser.rules import rules, shortest
 from drop_parsing.parser.targets import targets_of
 from extractors.annotate import load_pipeline
 from extractors.table import Table
-from grammar.forms import parse
 from grammar.functions import FUNCTIONS
 from grammar.language import Language
 from grammar.view import View
-from tests.drop_parsing.parser_cases import question_over, questions
+from tests.drop_parsing.parser_cases import question_over, questions, read_over
 
 
 @pytest.fixture
@@ -33,8 +32,7 @@ def boats() -> Table:
 
 
 def read(text: str, made: Table, forms: tuple[str, ...] = ()) -> QuestionInput:
-    parsed = [parse(form).form for form in forms]
-    return read_question("q", load_pipeline()(text), TableEntities(View(made)), parsed)[0]
+    return read_over(load_pipeline()(text), TableEntities(View(made)), forms)[0]
 
 
 def feature(question: QuestionInput, entity: str, token: str, name: str) -> float:
@@ -81,6 +79,9 @@ def test_linking_features_see_how_a_token_refers_to_an_entity(boats: Table) -> N
     assert feature(question, "relation:arg1", "many", "asks_for") == 1  # all its cells have a number
     assert feature(question, "relation:arg0", "many", "asks_for") == 0
     assert feature(question, "relation:arg0", "How", "entities") == 0.5  # a place in one of two cells
+    assert feature(question, "relation:arg0", "How", "filled") == 1
+    assert feature(question, "string:hull", "How", "filled") == 0.5  # in one of two rows
+    assert feature(question, "string:hull", "How", "place") > feature(question, "70", "How", "place") > 0
 
 
 def test_a_name_of_several_words_is_matched_in_part(boats: Table) -> None:
@@ -91,6 +92,8 @@ def test_a_name_of_several_words_is_matched_in_part(boats: Table) -> None:
     e = [entity.name for entity in question.entities].index("string:north_hull_rovers")
     assert question.features[e, last, FEATURES.index("overlap")] == pytest.approx(1 / 3, abs=1e-3)
     assert question.features[e, last, FEATURES.index("origin")] == 0
+    assert feature(question, "string:north_hull_rovers", "hull", "inner") == 0
+    assert feature(question, "string:hull", "hull", "inner") == 1
 
 
 def test_entities_point_into_the_paragraph(boats: Table) -> None:

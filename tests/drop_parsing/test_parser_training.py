@@ -1,33 +1,42 @@
 """Training runs of the parser on a few questions: what is learnt, what is counted, and what is refused."""
 
+import json
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+pytest.importorskip("lightning", reason="the extra models is not installed")
+
 from drop_parsing.data.types import Answer, Passage, Question
 from drop_parsing.errors import InputError
 from drop_parsing.goal import AnswerGoal
+from drop_parsing.parser.choosing import read_weights
 from drop_parsing.parser.config import ParserConfig, load_config, preset_names
-from drop_parsing.parser.questions import QuestionSet, check_trainable, read_questions
-from drop_parsing.parser.training import (
-    WEIGHTS,
-    batches_of,
-    best_targets,
-    evaluate,
-    load_parser,
-    train_parser,
+from drop_parsing.parser.module import batches_of, best_targets
+from drop_parsing.parser.questions import (
+    QuestionSet,
+    Source,
+    check_trainable,
+    hold_out,
+    penalise_single_tables,
+    read_questions,
 )
-from drop_parsing.searching import language_of
+from drop_parsing.parser.run_files import WEIGHTS, Tables, load_parser, load_rescorer
+from drop_parsing.parser.training import Data, evaluate, train_parser
+from drop_parsing.searching import Consistent, KeptForm, language_of
 from drop_parsing.training.checkpoint import load_tensors
+from drop_parsing.training.run import Options
 from extractors.annotate import load_pipeline
 from extractors.registry import make_extractor
 from extractors.table import Paragraph, Table, text_hash
 from grammar.search import search
 from grammar.view import View
 
-CPU = torch.device("cpu")
 TEXT = "Carn had 70 boats. Hull sold 25 nets to Leeds. In May the crew of Carn caught 9 eels."
 PASSAGE = Passage(
     "p1",
@@ -60,21 +69,31 @@ def forms(tables: dict[str, Table]) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def questions(tables: dict[str, Table], forms: dict[str, list[str]]) -> QuestionSet:
-    return read_questions([PASSAGE], tables, forms, load_pipeline())
+    return read_questions([PASSAGE], tables, load_pipeline(), source(forms))
+
+
+def source(forms: Mapping[str, Sequence[str]], **settings: Any) -> Source:
+    """Forms as if a search had found them."""
+    found = {
+        id: Consistent("", "p1", id, 1, len(kept), tuple(KeptForm(form, ()) for form in kept))
+        for id, kept in forms.items()
+    }
+    return Source(lambda passages: found, **settings)
 
 
 def tiny(**changes: object) -> ParserConfig:
     return replace(load_config("kdg-tiny"), **changes)  # type: ignore[arg-type]
 
 
-def train(questions: QuestionSet, config: ParserConfig, run: Path, resume: bool = False) -> None:
-    train_parser(config, questions, questions, [PASSAGE], run, CPU, resume=resume)
+def train(questions: QuestionSet, config: ParserConfig, run: Path, **options: Any) -> None:
+    data = Data(questions, [PASSAGE], questions, [PASSAGE], Tables())
+    train_parser(config, data, run, Options(torch.device("cpu"), torch.float32, **options))
 
 
 def test_learns_a_few_questions(questions: QuestionSet, tmp_path: Path) -> None:
     train(questions, tiny(epochs=60, patience=60, minutes=None, refresh=True), tmp_path / "run")
-    _, parser, collate = load_parser(tmp_path / "run")
-    scores = evaluate(parser, collate, questions, [PASSAGE], 5)
+    setup, parser = load_parser(tmp_path / "run")
+    scores = evaluate(parser, setup.collator(), questions, [PASSAGE], 5)
     assert scores.questions == 5  # q5 counts too, though nothing reaches it
     assert scores.em >= 60
 
@@ -88,22 +107,23 @@ def test_says_on_how_many_it_trains_and_why_not_on_the_rest(questions: QuestionS
 def test_without_a_search_the_missing_command_is_named(tables: dict[str, Table]) -> None:
     """S17: never a missing key."""
     two = replace(PASSAGE, questions=PASSAGE.questions[:2])
-    unsearched = read_questions([two], tables, {}, load_pipeline())
+    unsearched = read_questions([two], tables, load_pipeline(), source({}))
     with pytest.raises(
         InputError, match=r"2 were not searched.*: drop-parsing search train.json --scheme srl\.$"
     ):
         check_trainable(unsearched, "srl", "train.json")
-    unreached = read_questions([two], tables, {"q1": [], "q2": []}, load_pipeline())
+    unreached = read_questions([two], tables, load_pipeline(), source({"q1": [], "q2": []}))
     with pytest.raises(InputError, match=r"no form reaches.*--max-size.*drop-parsing search"):
         check_trainable(unreached, "srl", "train.json")
-    without_table = read_questions([two], {}, {}, load_pipeline())
+    without_table = read_questions([two], {}, load_pipeline(), source({}))
     with pytest.raises(InputError, match=r"2 are on a passage without a table.*drop-parsing search"):
         check_trainable(without_table, "srl", "train.json")
 
 
 def test_forms_of_another_language_are_left_out(tables: dict[str, Table]) -> None:
     forms = {"q1": ["(gone all_structures)", "(count_structures all_structures)"]}
-    read = read_questions([replace(PASSAGE, questions=PASSAGE.questions[:1])], tables, forms, load_pipeline())
+    one = replace(PASSAGE, questions=PASSAGE.questions[:1])
+    read = read_questions([one], tables, load_pipeline(), source(forms))
     assert (len(read.trained), read.forms) == (1, 1)
 
 
@@ -119,7 +139,7 @@ def test_a_resumed_run_ends_with_the_same_weights(questions: QuestionSet, tmp_pa
             raise Stopped
 
     with pytest.raises(Stopped):
-        train_parser(config, questions, questions, [PASSAGE], tmp_path / "parts", CPU, say=stop)
+        train(questions, config, tmp_path / "parts", say=stop)
     train(questions, config, tmp_path / "parts", resume=True)
     whole, parts = (load_tensors(tmp_path / name / "state.safetensors") for name in ("whole", "parts"))
     for name in whole:
@@ -148,7 +168,8 @@ def test_what_is_no_run_is_refused(questions: QuestionSet, tmp_path: Path) -> No
 
 def test_the_most_likely_forms_are_kept(questions: QuestionSet, tmp_path: Path) -> None:
     train(questions, tiny(epochs=5, patience=9), tmp_path)
-    _, parser, collate = load_parser(tmp_path)
+    setup, parser = load_parser(tmp_path)
+    collate = setup.collator()
     inputs = [questions.questions[place][0] for place in questions.trained]
     every = best_targets(parser, collate, inputs, 100)
     few = best_targets(parser, collate, inputs, 2)
@@ -174,9 +195,67 @@ def test_presets_are_read(name: str) -> None:
 
 
 def test_an_unknown_preset_or_setting_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no preset kgd .*kdg, kdg-tiny"):
+    with pytest.raises(InputError, match=r"no preset kgd .*kdg, kdg-small, kdg-tiny"):
         load_config("kgd")
     path = tmp_path / "own.yaml"
     path.write_text("beams: 3\n")
     with pytest.raises(InputError, match=r"no setting 'beams'"):
         load_config(str(path))
+
+
+def test_a_held_out_share_is_not_trained_on_and_the_rescorer_is_fitted_to_it(
+    tables: dict[str, Table], forms: dict[str, list[str]], tmp_path: Path
+) -> None:
+    passages = [replace(PASSAGE, id=f"p{i}", questions=PASSAGE.questions[i::2]) for i in range(2)]
+    read = read_questions(passages, tables, load_pipeline(), source(forms))
+    hold_out(read, passages, 0.5)
+    assert {read.questions[place][0].id for place in read.held_out} == {"q2", "q4", "q6"}
+    assert str(read).startswith("2 of 6 questions (not the rest: 2 are held out to fit the rescorer to;")
+    data = Data(read, passages, read, passages, Tables())
+    train_parser(tiny(epochs=3), data, tmp_path, Options(torch.device("cpu"), torch.float32))
+    last = json.loads((tmp_path / "metrics.jsonl").read_text().splitlines()[-1])
+    assert last["rescored"]
+    assert last["dev_questions"] == 5
+    rescorer = load_rescorer(tmp_path)
+    setup, parser = load_parser(tmp_path)
+    scores = evaluate(parser, setup.collator(), read, passages, setup.config.beam, rescorer=rescorer)
+    assert scores.f1 == last["dev_f1"]
+
+
+def test_forms_of_one_table_alone_weigh_less(tables: dict[str, Table]) -> None:
+    """The held-out-table penalty."""
+    everywhere, once = "(extract_number all_structures relation:obj)", "(count_structures all_structures)"
+    passages = [replace(PASSAGE, id=f"p{i}", questions=PASSAGE.questions[i : i + 1]) for i in range(2)]
+    known = {"q1": [everywhere, once], "q2": [everywhere.replace("obj", "nsubj"), everywhere]}
+    read = read_questions(passages, tables, load_pipeline(), source(known, prior=0.0))
+    penalise_single_tables(read, passages, 1.0)
+    weights = {}
+    for question, _ in read.questions:
+        assert question.targets is not None
+        for path, prior in zip(question.targets.path_choices.tolist(), question.targets.prior, strict=True):
+            weights[question.id, str(question.form(path))] = float(prior)
+    assert weights["q1", everywhere] == 0
+    assert weights["q1", once] == pytest.approx(math.log(0.5))
+
+
+def test_votes_take_the_place_of_the_chosen_forms(tables: dict[str, Table], tmp_path: Path) -> None:
+    sure, unsure, never = (
+        f"({name} all_structures{rest})"
+        for name, rest in (("count_structures", ""), ("max", " relation:obj"), ("min", " relation:obj"))
+    )
+    votes = {"query_id": "q1", "scheme": "syndep", "forms": {sure: 1.0, unsure: 0.25, never: 0.0}}
+    other = {"query_id": "q2", "scheme": "srl", "forms": {}}
+    path = tmp_path / "votes.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in (votes, other)))
+    read_votes = read_weights(path, "syndep")
+    known = {"q1": [never], "q2": [unsure]}
+    read = read_questions([PASSAGE], tables, load_pipeline(), source(known, votes=read_votes))
+    first, second = (question.targets for question, _ in read.questions[:2])
+    assert first is not None
+    assert second is not None  # not voted on: as found
+    assert first.prior.tolist() == pytest.approx([0.0, math.log(0.25)])
+    path.write_text('{"query_id": "q1"}\n')
+    with pytest.raises(InputError, match=r"votes.jsonl, line 1: no form weights"):
+        read_weights(path, "syndep")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_weights(tmp_path / "none", "syndep")

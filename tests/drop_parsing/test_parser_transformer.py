@@ -8,15 +8,27 @@ import pytest
 import torch
 from tables import argument, table
 
+from drop_parsing.data.types import Answer, Passage, Question
 from drop_parsing.parser.answering import parse_questions
 from drop_parsing.parser.batch import Collator, Vocabulary
+from drop_parsing.parser.config import load_config
 from drop_parsing.parser.decoder import Decoder
 from drop_parsing.parser.inputs import QuestionInput
 from drop_parsing.parser.model import Parser
 from drop_parsing.parser.pieces import encode_paragraph, read_pieces
+from drop_parsing.parser.predicting import parse_passages
+from drop_parsing.parser.questions import Source, read_questions
+from drop_parsing.parser.run_files import Tables, pieces_of
+from drop_parsing.parser.training import Data, train_parser
 from drop_parsing.parser.transformer import TransformerEncoder
 from drop_parsing.reader.pieces import PieceVocabulary, load_pieces
 from drop_parsing.reader.transformer import load_transformer
+from drop_parsing.searching import Consistent, KeptForm
+from drop_parsing.training.run import Options
+from extractors.annotate import load_pipeline
+from extractors.registry import make_extractor
+from extractors.remote import place_of
+from extractors.table import Paragraph, text_hash
 from grammar.language import Language
 from tests.drop_parsing.parser_cases import question_over
 from tests.drop_parsing.reader_cases import save_tiny_bert
@@ -95,10 +107,30 @@ def test_learns_and_answers(bert: Path) -> None:
     collate = Collator(Vocabulary([]), Vocabulary([]))
     batch = collate([question])
     optimizer = torch.optim.Adam(parser.parameters(), 0.02)
-    for _ in range(40):
+    for _ in range(80):
         optimizer.zero_grad()
         parser.loss(batch).backward()
         optimizer.step()
     (parsed,) = parse_questions(parser, collate, [(question, language)], 3)
     assert parsed.answer == ("70",)
     assert str(parsed.form) == form
+
+
+def test_a_run_with_a_transformer_needs_nothing_outside_its_folder(tmp_path: Path) -> None:
+    save_tiny_bert(tmp_path / "bert")
+    text = "Carn had 70 boats."
+    passage = Passage("p", text, (Question("q", "How many boats did Carn have?", Answer(number="70")),))
+    tables = {text_hash(text): make_extractor("syndep").extract(Paragraph("p", text))}
+    form = "(extract_number all_structures relation:obj)"
+    found = {"q": Consistent("", "p", "q", 0, 1, (KeptForm(form, ("70",)),))}
+    config = replace(load_config("kdg-tiny"), transformer=str(tmp_path / "bert"), epochs=2)
+    pieces = pieces_of(config.transformer)
+    read = read_questions([passage], tables, load_pipeline(), Source(lambda passages: found), pieces=pieces)
+    data = Data(read, [passage], read, [passage], Tables())
+    options = Options(torch.device("cpu"), torch.float32)
+    train_parser(config, data, tmp_path / "run", options)
+    again = replace(options, resume=True)
+    assert train_parser(config, data, tmp_path / "run", again).epoch == 2
+    (tmp_path / "bert" / "config.json").unlink()
+    parses = parse_passages(tmp_path / "run", [passage], place_of(str(tmp_path / "cache")))
+    assert len(parses.parsed[0].beam) == config.beam

@@ -1,5 +1,6 @@
 """``drop-parsing train parser``: nothing is trained without a search, and a run leaves what predicting needs."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,15 @@ def test_a_run_says_what_it_learnt_from(run: Run, small: Path) -> None:
     assert result["not_trained_on"] == {"have an answer that no form reaches": 1}
     assert 0 <= result["dev_em"] <= result["dev_f1"] <= 100
     left = {path.name for path in Path("run").iterdir()}
-    assert {"config.json", "vocabulary.json", "weights.safetensors", "metrics.jsonl"} <= left
+    assert {"config.json", "vocabulary.json", "weights.safetensors", "metrics.jsonl", "curve.svg"} <= left
     assert "--resume" in train(run, small).sentence
-    assert train(run, small, "--resume").code == 0
+    forms = [json.loads(line) for line in Path("run/forms.jsonl").read_text().splitlines()]
+    assert len(forms) == result["trained_on"]
+    assert sum(len(line["forms"]) for line in forms) == result["forms"]
+    again = train(run, small, "--resume", "--json").json  # with the forms that were chosen before
+    assert (again["forms"], again["trained_on"]) == (result["forms"], result["trained_on"])
 
 
 def test_an_unknown_preset_is_named(run: Run, small: Path) -> None:
     outcome = run("train", "parser", "--config", "kgd", "--train", small, "--dev", small, "--out", "run")
-    assert "kdg, kdg-tiny" in outcome.sentence
+    assert "kdg, kdg-small, kdg-tiny" in outcome.sentence

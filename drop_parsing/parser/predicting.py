@@ -1,0 +1,72 @@
+"""The answers of a parser's run to the questions of passages: tables, questions, beams, answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from drop_parsing.data.types import Passage
+from drop_parsing.extraction import Failed
+from drop_parsing.parser.answering import Parsed, parse_questions
+from drop_parsing.parser.loading import tables_of
+from drop_parsing.parser.questions import read_questions
+from drop_parsing.parser.run_files import TRANSFORMER, load_parser, load_rescorer, pieces_of
+from drop_parsing.training.devices import chosen_device, chosen_dtype
+from extractors.annotate import load_pipeline
+from extractors.remote import Place
+from extractors.table import Table
+
+#: Why a question has no answer where its passage has no table.
+NO_TABLE = "the passage has no table"
+
+
+@dataclass(slots=True)
+class Parses:
+    """What was parsed, in the order of the questions, over which tables (by ``text_hash``). ``failed`` names the
+    passages without a table."""
+
+    parsed: list[Parsed]
+    tables: Mapping[str, Table]
+    failed: list[Failed] = field(default_factory=list)
+
+
+def parse_passages(
+    run: Path,
+    passages: Sequence[Passage],
+    cache: Place,
+    *,
+    beam: int | None = None,
+    batch_size: int = 64,
+    max_length: int | None = None,
+    device: str = "auto",
+    precision: str = "float32",
+    advance: Callable[[int], None] = lambda questions: None,
+) -> Parses:
+    """Every question's parse by the best weights of ``run``; tables that ``cache`` lacks are extracted.
+
+    ``beam`` and ``max_length`` (of a form, in productions) are those of the run unless given. Raises InputError for
+    a run, a device or a precision that cannot be used.
+    """
+    setup, parser = load_parser(run)
+    where = chosen_device(device)
+    dtype = chosen_dtype(precision, where)
+    parser.to(where)
+    tables, _, failed = tables_of(passages, setup.tables, cache)
+    limit = setup.config.sizes.max_length
+    pieces = pieces_of(run / TRANSFORMER if setup.config.transformer else None)
+    questions = read_questions(passages, tables, load_pipeline(), max_length=limit, pieces=pieces)
+    found = {}
+    width = beam or setup.config.beam
+    for parsed in parse_questions(
+        parser,
+        setup.collator(),
+        questions.questions,
+        width,
+        batch_size,
+        max_length,
+        dtype,
+        load_rescorer(run),
+    ):
+        found[parsed.id] = parsed
+        advance(1)
+    every = [question.id for passage in passages for question in passage.questions]
+    return Parses([found.get(id) or Parsed(id, (), None, (), (), NO_TABLE) for id in every], tables, failed)
