@@ -2,9 +2,9 @@
 
     python benchmarks/search_growth.py [--rounds 3] [--out benchmarks/search_growth.json]
 
-Writes a Vega-Lite plot (open it in any Vega editor) and prints, for each search, its time and the number of distinct
-row sets times productions, which it must not outgrow. A search that its budget cuts short is marked by the size that
-is complete.
+Writes a Vega-Lite plot (open it in any Vega editor) and prints, for each search, its processor time and the number of
+distinct denotations (row sets and values, of each size) times productions, which it must not outgrow. A search that its
+budget cuts short is marked by the size that is complete.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import altair as alt
 from extractors.table import Argument, Row, Table
 from extractors.values import Number as Value
 from grammar.language import Language, Literals
-from grammar.search import _Search, collector_paused
+from grammar.search import Search, collector_paused
 from grammar.types import Date, Denotation, Number, String, Text
 from grammar.view import View
 
@@ -72,20 +72,20 @@ def made_table(rows: int, relations: int, seed: int = 0) -> Table:
 
 
 def measure(rows: int, relations: int, literals: int, size: int, rounds: int) -> dict[str, float]:
-    """The median time in seconds, the distinct row sets, and these times the productions of the language."""
+    """The median time in seconds, the distinct denotations, and these times the productions of the language."""
     view = View(made_table(rows, relations))
     language = Language(view, Literals(tuple(Text(word, word) for word in WORDS[:literals]), (Number(20.0),)))
     times = []
     for _ in range(rounds):
         started = time.process_time()
         with collector_paused():
-            run = _Search(language, Answer())
+            run = Search(language, Answer())
             found = run.run(size)
         times.append(time.process_time() - started)
-    families = [family for level in (run.conjunctions, run.unions) for family in level]
-    denotations = sum(map(len, families)) + sum(
-        len(masks) for level in run.singles for masks in level.values()
-    )
+    families = [family for level in (run.rows.conjunctions, run.rows.unions) for family in level]
+    singles = [masks for level in run.rows.singles for masks in level.values()]
+    values = [of_type for level in run.values.sizes for of_type in level.values()]
+    denotations = sum(map(len, families)) + sum(map(len, singles)) + sum(map(len, values))
     productions = sum(map(len, language.productions.values()))
     return {
         "seconds": statistics.median(times),
@@ -106,8 +106,8 @@ def main() -> None:
             point = measure(**{**BASE, varied: value}, rounds=arguments.rounds)
             points.append({"varied": varied, "value": value, **point})
             print(
-                f"{varied} {value:5}: {1000 * point['seconds']:8.1f} ms, {point['denotations']:8,.0f} row sets, "
-                f"{1e9 * point['seconds'] / point['work']:8.1f} ns for each row set and production, "
+                f"{varied} {value:5}: {1000 * point['seconds']:8.1f} ms, {point['denotations']:8,.0f} denotations, "
+                f"{1e9 * point['seconds'] / point['work']:8.1f} ns for each times productions, "
                 f"complete to size {point['complete']:.0f}"
             )
     chart = (

@@ -11,7 +11,7 @@ from grammar.view import round_off
 
 
 class AnswerGoal:
-    """The references of one question as the goal of a search (``grammar.search.Goal``).
+    """The references of one question as the goal of a search (``grammar.goal.Goal``).
 
     A denotation is accepted where its texts match a reference exactly (EM 1), or, if ``partial``, where the
     F1 is above 0: the looser test of the original baseline, which lets partly right spans in.

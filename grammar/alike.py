@@ -1,23 +1,32 @@
-"""Which row sets are alike to a function, found for many sets at once: it is then called for one of each kind only.
+"""Which row sets are alike to a function and what it reads out of them, found for many sets at once.
 
-``tests/grammar/test_alike.py`` holds each against its function.
+``tests/grammar/test_families.py`` holds each against its function.
 """
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from grammar.families import Words
+from grammar.masks import Scores, Words
 from grammar.types import Part, Relation
 from grammar.view import View
 
 #: Beyond this a sum of whole numbers is no longer exact in any order.
 _EXACT = 2.0**53
 
-#: View, row sets [sets, words], relation, part -> a key for each set [sets, parts of the key]: sets with the same key
-#: have the same denotation. None where this cannot be told without calling the function.
-Keys = Callable[[View, Words, Relation, Part | None], Words | None]
+
+class Alike(NamedTuple):
+    """Row sets as a function tells them apart: those with the same key [sets, parts of the key] have the same
+    denotation, which is in ``numbers`` (NaN for none) but for its rounding. Without these the function tells it."""
+
+    key: Words
+    numbers: Scores | None = None
+
+
+#: View, row sets [sets, words], relation, part -> the sets told apart; None where only the function can do this.
+Teller = Callable[[View, Words, Relation, Part | None], Alike | None]
 
 
 def _where(words: Words, rows: int) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
@@ -30,7 +39,7 @@ def _where(words: Words, rows: int) -> Iterator[tuple[int, npt.NDArray[np.bool_]
         row += 1
 
 
-def _sums(view: View, words: Words, relation: Relation) -> tuple[Words, Words] | None:
+def _sums(view: View, words: Words, relation: Relation) -> tuple[Scores, Words] | None:
     """The sum of the first numbers of each set and their number, where whole numbers make it exact."""
     numbers, held = view.numbers[relation], view.with_numbers[relation]
     total = np.zeros(len(words))
@@ -43,30 +52,41 @@ def _sums(view: View, words: Words, relation: Relation) -> tuple[Words, Words] |
             return None
         total += np.where(has, value, 0.0)
         size += has
-    return total.view(np.uint64), size
+    return total, size
 
 
-def _sum(view: View, words: Words, relation: Relation, part: Part | None) -> Words | None:
+def _sum(view: View, words: Words, relation: Relation, part: Part | None) -> Alike | None:
     sums = _sums(view, words, relation)
-    return None if sums is None else np.stack([sums[0], (sums[1] > 0).astype(np.uint64)], axis=1)
+    if sums is None:
+        return None
+    total, size = sums
+    some = size > 0
+    key = np.stack([total.view(np.uint64), some.astype(np.uint64)], axis=1)
+    return Alike(key, np.where(some, total, np.nan))
 
 
-def _average(view: View, words: Words, relation: Relation, part: Part | None) -> Words | None:
+def _average(view: View, words: Words, relation: Relation, part: Part | None) -> Alike | None:
     sums = _sums(view, words, relation)
-    return None if sums is None else np.stack(sums, axis=1)
+    if sums is None:
+        return None
+    total, size = sums
+    return Alike(
+        np.stack([total.view(np.uint64), size], axis=1),
+        np.where(size > 0, total / np.maximum(size, 1), np.nan),
+    )
 
 
-def _greatest(sign: float) -> Keys:
-    def keys(view: View, words: Words, relation: Relation, part: Part | None) -> Words:
+def _greatest(sign: float) -> Teller:
+    def tell(view: View, words: Words, relation: Relation, part: Part | None) -> Alike:
         most = np.full(len(words), -np.inf)
         for row, has in _where(words, view.with_numbers[relation]):
             most = np.maximum(most, np.where(has, sign * view.numbers[relation][row][0], -np.inf))
-        return most.view(np.uint64)[:, None]
+        return Alike(most.view(np.uint64)[:, None], np.where(most > -np.inf, sign * most, np.nan))
 
-    return keys
+    return tell
 
 
-def _count_phrases(view: View, words: Words, relation: Relation, part: Part | None) -> Words:
+def _count_phrases(view: View, words: Words, relation: Relation, part: Part | None) -> Alike:
     """As many phrases as are held: a bit for each different phrase."""
     assert part is not None
     phrases = view.parts_of(relation, part)
@@ -75,14 +95,14 @@ def _count_phrases(view: View, words: Words, relation: Relation, part: Part | No
     for row, has in _where(words, view.with_part(relation, part)):
         for text in phrases[row]:
             held[:, numbered[text.key]] |= has
-    different: Words = held.sum(axis=1, dtype=np.uint64)[:, None]
-    return different
+    different: Words = held.sum(axis=1, dtype=np.uint64)
+    return Alike(different[:, None], np.where(different > 0, different, np.nan))
 
 
-def _extreme(sign: float) -> Keys:
+def _extreme(sign: float) -> Teller:
     """The first row with the greatest number, and 1. Where some row has a date, dates may decide instead."""
 
-    def keys(view: View, words: Words, relation: Relation, part: Part | None) -> Words | None:
+    def tell(view: View, words: Words, relation: Relation, part: Part | None) -> Alike | None:
         if view.with_dates[relation]:
             return None
         most = np.full(len(words), -np.inf)
@@ -92,12 +112,12 @@ def _extreme(sign: float) -> Keys:
             greater = has & (value > most)
             most[greater] = value
             best[greater] = row + 1
-        return best[:, None]
+        return Alike(best[:, None])
 
-    return keys
+    return tell
 
 
-KEYS: dict[str, Keys] = {
+TELLERS: dict[str, Teller] = {
     "argmax": _extreme(1.0),
     "argmin": _extreme(-1.0),
     "sum": _sum,

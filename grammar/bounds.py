@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from grammar.columns import APPLY, FILTERED, PACKED, PAIRS, ROWS, Ints, Things
-from grammar.families import Block, Family, Pool, Scores, See, Words, group
+from grammar.families import Block, Family, Pool, See
 from grammar.forest import Apply, Filtered, Leaf, Node, Packed, Pairs, Rows
+from grammar.masks import Scores, Words, combined, gathered, group
 
 #: The name of a function and the names of the leaves that it is applied to -> how well they suit.
 Scorer = Callable[[str, tuple[str, ...]], float]
@@ -55,9 +56,10 @@ class Bounds:
         """For each row set of a family."""
         if id(family) not in self._families:
             parts = [self._block(block) for block in family.blocks]
-            words, bounds = _greatest(
+            words, bounds = gathered(
                 np.concatenate([family.sets.words, *(words for words, _ in parts)]),
                 np.concatenate([np.full(len(family), -np.inf), *(bounds for _, bounds in parts)]),
+                "max",
             )
             # A form taken twice is none, so that more sets have a bound than there are.
             places = group(np.concatenate([words, family.sets.words]))
@@ -94,7 +96,7 @@ class Bounds:
             words, bounds = min(
                 wider, key=lambda known: len(known[1]), default=(family.sets.words, self.of_family(family))
             )
-            self._seen[id(family), see] = _greatest(see.of(words), bounds)
+            self._seen[id(family), see] = gathered(see.of(words), bounds, "max")
         return self._seen[id(family), see][1]
 
     def _local(self, name: str, leaves: Iterable[str]) -> float:
@@ -153,17 +155,9 @@ class Bounds:
         self.of[start:stop] = np.maximum.reduceat(bounds, begins)
 
     def _block(self, block: Block) -> tuple[Words, Scores]:
-        combine = np.bitwise_or if block.join == "union" else np.bitwise_and
-        words, bounds = _greatest(block.pools[0].words, self.of_pool(block.pools[0]))
-        for pool in block.pools[1:]:
-            more, theirs = _greatest(pool.words, self.of_pool(pool))
-            words, bounds = _greatest(
-                combine(words[:, None, :], more[None, :, :]).reshape(-1, words.shape[1]),
-                (bounds[:, None] + theirs[None, :]).ravel(),
-            )
+        first, *others = [gathered(pool.words, self.of_pool(pool), "max") for pool in block.pools]
+        made = first
+        for other in others:
+            made = combined(made, other, block.join == "union", "max")
+        words, bounds = made
         return words, bounds + self.score(block.join)
-
-
-def _greatest(words: Words, scores: Scores) -> tuple[Words, Scores]:
-    groups = group(words)
-    return words[groups.firsts], groups.greatest(scores)

@@ -41,19 +41,23 @@ _SINGLE = frozenset({"first", "last", "previous", "next", *EXTREMES})
 
 def canonical(form: Form) -> Form:
     """The form that stands for a well-typed form."""
-    arguments = tuple(map(canonical, form.arguments))
-    function = FUNCTIONS.get(form.name)
+    return applied(form.name, tuple(map(canonical, form.arguments)))
+
+
+def applied(name: str, arguments: tuple[Form, ...]) -> Form:
+    """The form that stands for a function over canonical arguments, or for a leaf."""
+    function = FUNCTIONS.get(name)
     if function is None or not arguments:
-        return form
+        return Form(name, arguments)
     if function.result == "Rows":
-        return _rows(form.name, arguments)
-    if function.scope == "first" or form.name in AGGREGATES:
-        return _reading(form.name, arguments)
-    if form.name in COMMUTING:
-        return Form(form.name, ordered(arguments))
+        return _rows(name, arguments)
+    if function.scope == "first" or name in AGGREGATES:
+        return _reading(name, arguments)
+    if name in COMMUTING:
+        return Form(name, ordered(arguments))
     if function.arguments[-2:] == ("String", "String"):
-        return Form(form.name, (*arguments[:-2], *ordered(arguments[-2:])))
-    return Form(form.name, arguments)
+        return Form(name, (*arguments[:-2], *ordered(arguments[-2:])))
+    return Form(name, arguments)
 
 
 def is_filter(name: str) -> bool:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from grammar.families import Block, Family, Pool, See, to_masks, to_words, width
+from grammar.families import Block, Family, Pool, See
 from grammar.forest import Apply, Filtered, Found, Leaf, Node, Packed, Pairs, Rows
 from grammar.forms import Form
+from grammar.masks import to_masks, to_words, width
 
 Ints = npt.NDArray[np.int64]
 

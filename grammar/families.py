@@ -6,9 +6,9 @@ family can be grouped by what a function sees of them: the rows in a mask, the f
 there are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, Literal
@@ -16,61 +16,27 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from grammar.masks import (
+    MAX_COUNT,
+    Counts,
+    Index,
+    Sets,
+    TooMany,
+    Words,
+    distinct,
+    to_masks,
+    to_words,
+    width,
+)
+
 if TYPE_CHECKING:
     from grammar.forest import Node
 
-Words = npt.NDArray[np.uint64]  # [sets, words]: bit i of a set's rows is bit i % 64 of word i // 64
-Counts = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float64]
-Index = npt.NDArray[np.intp]
+#: Choices that are looked at a time.
+_CHOICES = 2**18
 
 #: What a function sees of the rows of a mask in a set: these rows, the first or the last of them, or their number.
 Aspect = Literal["rows", "first", "last", "number"]
-#: Counts are 64-bit integers: a family that may hold more forms is refused.
-MAX_COUNT = 2**62
-
-
-class TooMany(Exception):
-    """A family would hold more forms than are counted exactly, or take more work than it may."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sets:
-    """Distinct row sets, in order, with the number of forms of each."""
-
-    words: Words
-    counts: Counts
-
-    def __len__(self) -> int:
-        return len(self.counts)
-
-    def combined(self, others: "Sets", union: bool) -> "Sets":
-        """Every set of the one met (or joined) with every set of the other."""
-        combine = np.bitwise_or if union else np.bitwise_and
-        words = combine(self.words[:, None, :], others.words[None, :, :]).reshape(-1, self.words.shape[1])
-        return distinct(words, (self.counts[:, None] * others.counts[None, :]).ravel())
-
-    def powers(self, number: int, union: bool, budget: int) -> "Sets":
-        """The choices of so many different forms, met or joined.
-
-        Of the ways to add a form to a smaller choice, those that add one of its own forms leave its rows as they are;
-        the others make every greater choice once for each of its forms.
-        """
-        chosen = self
-        for size in range(2, number + 1):
-            if len(chosen) * len(self) > budget:
-                raise TooMany
-            added = chosen.combined(self, union)
-            words = np.concatenate([added.words, chosen.words])
-            added = distinct(words, np.concatenate([added.counts, (1 - size) * chosen.counts]))
-            kept = added.counts > 0
-            chosen = Sets(added.words[kept], added.counts[kept] // size)
-        return chosen
-
-
-def distinct(words: Words, counts: Counts) -> Sets:
-    groups = group(words)
-    return Sets(words[groups.firsts], groups.sums(counts))
 
 
 class Pool:
@@ -203,27 +169,62 @@ class Block:
         """The choices of nodes whose forms make just this set of rows."""
         union = self.join == "union"
         combine = np.bitwise_or if union else np.bitwise_and
-        pools: list[Pool] = []
-        picks: list[Index] = []
         sought = to_words([mask], self.pools[0].rows)
-        for pool, times in self.runs:
+        picks: list[Index] = []
+        words = np.zeros_like(sought) if union else ~np.zeros_like(sought)
+        ranks = np.zeros(1, np.intp)  # of what was picked last, among what fits
+        for i, pool in enumerate(self.pools):
             beyond = pool.words & ~sought if union else sought & ~pool.words
             fitting = np.flatnonzero(~beyond.any(axis=1))
-            chosen = _unordered(len(fitting), times)
-            before, after = (len(picks[0]) if picks else 1), len(chosen[0])
-            picks = [np.repeat(pick, after) for pick in picks]
-            picks += [np.tile(fitting[pick], before) for pick in chosen]
-            pools += [pool] * times
-        words = pools[0].words[picks[0]]
-        for pool, pick in zip(pools[1:], picks[1:], strict=True):
-            words = combine(words, pool.words[pick])
-        there = (words == sought).all(axis=1)
-        needed = np.ones(len(there), np.int64)
-        for i in range(1, len(pools)):
-            if pools[i] is pools[i - 1]:  # a form is chosen once: as many different ones are needed
+            fitting_words = pool.words[fitting]
+            if i == 0 or pool is not self.pools[i - 1]:
+                ranks = np.zeros(len(ranks), np.intp)
+            last = i == len(self.pools) - 1
+            kept = []
+            for part in _parts(len(fitting) - ranks):
+                chosen, following = _followed(ranks[part], len(fitting))
+                if last:
+                    there = (combine(words[part][chosen], fitting_words[following]) == sought).all(axis=1)
+                    chosen, following = chosen[there], following[there]
+                kept.append((part.start + chosen, following))
+            chosen, ranks = (np.concatenate(columns) for columns in zip(*kept, strict=True))
+            picks = [*(pick[chosen] for pick in picks), fitting[ranks]]
+            if not last:
+                words = combine(words[chosen], fitting_words[ranks])
+        enough = self._enough(picks)
+        return Choices(self.pools, [pick[enough] for pick in picks])
+
+    def _enough(self, picks: Sequence[Index]) -> npt.NDArray[np.bool_]:
+        """Whether the sets picked have a different form for every time that they are picked."""
+        enough = np.ones(len(picks[0]), np.bool_)
+        needed = np.ones(len(enough), np.int64)
+        for i in range(1, len(self.pools)):
+            if self.pools[i] is self.pools[i - 1]:
                 needed = np.where(picks[i] == picks[i - 1], needed + 1, 1)
-                there &= pools[i].counts[picks[i]] >= needed
-        return Choices(pools, [pick[there] for pick in picks])
+                enough &= self.pools[i].counts[picks[i]] >= needed
+        return enough
+
+
+def _parts(sizes: Index) -> Iterator[slice]:
+    """Items in parts that have not much more than ``_CHOICES`` together, at least one part."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while True:
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _CHOICES)))
+        yield slice(start, stop)
+        start = stop
+        if start >= len(sizes):
+            return
+
+
+def _followed(ranks: Index, number: int) -> tuple[Index, Index]:
+    """Each rank with each that may follow it, itself or greater, of so many: the places of the ranks, the ranks that
+    follow."""
+    follow = number - ranks
+    starts = np.cumsum(follow) - follow
+    chosen = np.repeat(np.arange(len(ranks)), follow)
+    return chosen, np.arange(len(chosen)) - starts[chosen] + ranks[chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,68 +243,6 @@ class Choices:
         return tuple((places[0][0].node(places[0][1]), len(places)) for places in same)
 
 
-@lru_cache(maxsize=256)
-def _unordered(size: int, length: int) -> tuple[Index, ...]:
-    """Every choice of ``length`` from ``size`` members, with repetition, in order."""
-    if length == 1:
-        return (np.arange(size),)
-    shorter = _unordered(size, length - 1)
-    follow = size - shorter[-1]  # how many members may follow
-    starts = np.repeat(np.cumsum(follow) - follow, follow)
-    final = np.arange(int(follow.sum())) - starts + np.repeat(shorter[-1], follow)
-    return (*(np.repeat(pick, follow) for pick in shorter), final)
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """Items grouped: ``order[starts[g]:starts[g + 1]]`` are the items of group g."""
-
-    order: Index
-    starts: Index
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def items(self, group: int) -> Index:
-        return self.order[self.starts[group] : self.starts[group + 1]]
-
-    @property
-    def firsts(self) -> Index:
-        """One item of each group."""
-        return self.order[self.starts[:-1]]
-
-    def greatest(self, values: Scores) -> Scores:
-        return np.maximum.reduceat(values[self.order], self.starts[:-1]) if len(self.order) else values[:0]
-
-    def sums(self, values: Counts) -> Counts:
-        return np.add.reduceat(values[self.order], self.starts[:-1]) if len(self.order) else values[:0]
-
-
-def group(words: Words) -> Groups:
-    """Items by their words; the groups in the same order for the same words."""
-    keys = words[:, 0] if words.shape[1] == 1 else _hashed(words)
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    fresh = ordered[1:] != ordered[:-1]
-    if words.shape[1] > 1:
-        differ = (words[order][1:] != words[order][:-1]).any(axis=1)
-        if (differ & ~fresh).any():  # two sets share a hash: all are compared
-            order = np.lexsort(words.T)
-            differ = (words[order][1:] != words[order][:-1]).any(axis=1)
-        fresh = differ
-    starts = np.concatenate(([0], np.flatnonzero(fresh) + 1)) if len(order) else np.zeros(0, np.intp)
-    return Groups(order, np.append(starts, len(order)))
-
-
-def _hashed(words: Words) -> npt.NDArray[np.uint64]:
-    """One word for each set of several."""
-    hashed = np.zeros(len(words), np.uint64)
-    for column in words.T:
-        hashed = (hashed ^ column) * np.uint64(0x9E3779B97F4A7C15)
-        hashed ^= hashed >> np.uint64(29)
-    return hashed
-
-
 class Family:
     """The row sets of blocks that have no form in common; ``budget`` is the most pairs to combine at a time."""
 
@@ -318,11 +257,11 @@ class Family:
     def sets(self) -> Sets:
         """Raises TooMany as a block does."""
         parts = [block.sets(self.budget) for block in self.blocks]
+        if sum(part.counts.sum(dtype=np.float64) for part in parts) > MAX_COUNT:
+            raise TooMany
         empty = Sets(np.zeros((0, width(self.rows)), np.uint64), np.zeros(0, np.int64))
         words = np.concatenate([part.words for part in (empty, *parts)])
         counts = np.concatenate([part.counts for part in (empty, *parts)])
-        if counts.sum(dtype=np.float64) > MAX_COUNT:
-            raise TooMany
         return parts[0] if len(parts) == 1 else distinct(words, counts)
 
     def __len__(self) -> int:
@@ -388,22 +327,3 @@ class Seen:
     def counts(self) -> list[int]:
         counts: list[int] = self.sets.counts.tolist()
         return counts
-
-
-def width(rows: int) -> int:
-    """How many words a set of so many rows takes."""
-    return max(1, -(-rows // 64))
-
-
-def to_words(masks: Sequence[int], rows: int) -> Words:
-    size = 8 * width(rows)
-    data = b"".join(mask.to_bytes(size, "little") for mask in masks)
-    words: Words = np.frombuffer(data, dtype="<u8").reshape(len(masks), width(rows)).astype(np.uint64)
-    return words
-
-
-def to_masks(words: Words) -> list[int]:
-    if words.shape[1] == 1:
-        masks: list[int] = words[:, 0].tolist()
-        return masks
-    return [int.from_bytes(row.astype("<u8").tobytes(), "little") for row in words]

@@ -6,21 +6,24 @@ are not held one by one at all but in the arrays of ``grammar.families``; ``Rows
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import comb, prod
 from random import Random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from grammar.canonical import COMMUTING, filtered, ordered, unfiltered
-from grammar.families import Block, Choice, Family, Index, See
+from grammar.families import Block, Choice, Family, See
 from grammar.forms import Form
+from grammar.masks import Index
 from grammar.types import Denotation
 
 if TYPE_CHECKING:
     from grammar.columns import Things
+
+K = TypeVar("K", bound=Hashable)
 
 
 class Node(Protocol):
@@ -298,6 +301,14 @@ class Found:
     def union(self, other: "Found") -> "Found":
         """The forms of two searches of one language, for different answers: those of either."""
         return Found({**other.answers, **self.answers}, min(self.size, other.size))
+
+
+def add_forms(made: dict[K, Packed], key: K, forms: Node) -> None:
+    """Add forms to those of a key; they must have none in common with what is there."""
+    packed = made.get(key)
+    if packed is None:
+        packed = made[key] = Packed()
+    packed.add(forms)
 
 
 def listed(node: Node, limit: int | None = None) -> Iterator[Form]:

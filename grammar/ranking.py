@@ -15,9 +15,10 @@ import numpy as np
 from grammar.bounds import Bounds, Scorer
 from grammar.canonical import filtered, unfiltered
 from grammar.columns import Things, things_of, things_under
-from grammar.families import Choices, Family, Scores, to_masks
+from grammar.families import Choices, Family
 from grammar.forest import Apply, Filtered, Found, Leaf, Node, Packed, Pairs, Rows, combined, commuted
 from grammar.forms import Form
+from grammar.masks import Scores, to_masks
 
 __all__ = ["Ranking", "Scored", "Scorer", "best"]
 
@@ -125,20 +126,23 @@ class Ranking:
         return _merged(np.concatenate(bounds), opened)
 
     def _of_choices(self, choices: Choices) -> Scores:
-        pairs = zip(choices.pools, choices.picks, strict=True)
-        bounds: Scores = np.sum([self._bounds.of_pool(pool)[pick] for pool, pick in pairs], axis=0)
+        bounds: Scores = np.zeros(len(choices))
+        for pool, pick in zip(choices.pools, choices.picks, strict=True):
+            bounds += self._bounds.of_pool(pool)[pick]
         return bounds
 
 
 def _merged(bounds: Scores, opener: Callable[[int], Iterator[Scored]]) -> Iterator[Scored]:
     """The items of several sources, best first: each source is best first too, and none of its items exceeds its
     bound. A source is opened when its turn comes; of equals, what is at hand comes first."""
-    waiting = np.argsort(-bounds, kind="stable").tolist()[::-1]
+    order = np.argsort(-bounds, kind="stable")  # no list: there may be millions
+    waiting = 0
     queue: list[tuple[float, int, Scored]] = []
     opened: dict[int, Iterator[Scored]] = {}
-    while queue or waiting:
-        if waiting and (not queue or bounds[waiting[-1]] > -queue[0][0]):
-            place = waiting.pop()
+    while queue or waiting < len(order):
+        if waiting < len(order) and (not queue or bounds[order[waiting]] > -queue[0][0]):
+            place = int(order[waiting])
+            waiting += 1
             opened[place] = opener(place)
         else:
             _, place, item = heappop(queue)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import product
 
-from grammar.canonical import canonical
+from grammar.canonical import applied, canonical
 from grammar.executor import execute
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS, Function
@@ -18,9 +18,21 @@ from grammar.types import Denotation
 def readings(language: Language, max_size: int) -> dict[Form, Denotation]:
     """Each canonical form that reads a value out of rows, of size at most ``max_size``, with its denotation where it
     has one."""
-    forms = {canonical(form) for form in Space(language).up_to(max_size)}
+    forms = set(canonicals(Space(language).up_to(max_size)))
     denotations = {form: execute(form, language) for form in forms}
     return {form: value for form, value in denotations.items() if value is not None}
+
+
+def canonicals(forms: list[Form]) -> Iterator[Form]:
+    """The canonical forms of some; what is part of several of them is worked out once."""
+    known: dict[int, Form] = {}  # by identity: the parts live as long as the forms
+
+    def of(form: Form) -> Form:
+        if id(form) not in known:
+            known[id(form)] = applied(form.name, tuple(map(of, form.arguments)))
+        return known[id(form)]
+
+    return map(of, forms)
 
 
 def operations(language: Language, read: dict[Form, Denotation]) -> Iterator[tuple[Form, Denotation]]:

@@ -5,8 +5,9 @@ from tables import argument, table, tables
 
 from extractors.table import Table
 from grammar.forms import MAX_DEPTH, Form, FormError, parse
+from grammar.goal import Goal
 from grammar.language import Language, Literals, Production
-from grammar.search import Goal, search
+from grammar.search import search
 from grammar.types import Date, Denotation, Number, String, Text
 from grammar.view import View
 

@@ -13,8 +13,9 @@ from grammar.forest import Packed, listed
 from grammar.forms import Form
 from grammar.functions import FUNCTIONS
 from grammar.language import Language, Literals
-from grammar.search import SECOND_OPERAND, search
+from grammar.search import search
 from grammar.types import Date, Denotation, Number, String, Text
+from grammar.values import SECOND_OPERAND
 from grammar.view import View
 
 
