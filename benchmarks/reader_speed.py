@@ -165,6 +165,7 @@ def repeated_passages(batch: Batch) -> Batch:
         passage_mask=batch.passage_mask[rows],
         number_tokens=batch.number_tokens[rows],
         number_mask=batch.number_mask[rows],
+        number_values=None if batch.number_values is None else batch.number_values[rows],
         words=replace(batch.words, passages=batch.words.passages[rows]),
     )
 

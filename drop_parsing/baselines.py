@@ -57,22 +57,22 @@ def human(questions: Iterable[Question]) -> Evaluation:
     """People against people: the first validated answer of each question against all its other answers.
 
     Questions without a validated answer, or without another to score it against, are left out; the number that
-    is left is in the result. Raises InputError where none is left, and where no two answers to any question are
-    the same: such a file keeps each distinct answer once, and so only the disagreements.
+    is left is in the result. Raises InputError where none is left, and where most questions have no two answers
+    that are the same: such a file keeps each distinct answer once, and so little but the disagreements.
     """
     answers: Answers = {}
     held_out: list[Question] = []
-    agreed = False
+    agreed = 0
     for question in questions:
         given = [answer for answer in question.validated_answers if answer.kind]
         if not given or question.answer is None or question.answer.kind is None:
             continue
-        agreed |= len({answer.texts() for answer in (question.answer, *given)}) <= len(given)
+        agreed += len({answer.texts() for answer in (question.answer, *given)}) <= len(given)
         answers[question.id] = list(given[0].texts())
         held_out.append(Question(question.id, question.text, question.answer, tuple(given[1:])))
     if not held_out:
         raise InputError("No question has a validated answer beside its own: people cannot be scored here.")
-    if not agreed:
+    if 2 * agreed < len(held_out):
         raise InputError(
             "Each answer to a question is kept once here, agreement is lost: people cannot be scored."
         )

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 VERSION = "1"
 
 Integers = npt.NDArray[np.int32]
-Value = TypeVar("Value", np.int32, np.float64)
+Value = TypeVar("Value", np.int32, np.float64, np.float16)
 
 
 @dataclass(frozen=True, slots=True)

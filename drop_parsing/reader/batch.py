@@ -26,12 +26,17 @@ class Gold:
 @dataclass(frozen=True, slots=True)
 class Words:
     """Distinct words of a batch, for encoders that embed words: ``ids`` (words,), ``characters`` (words,
-    length). ``passages`` (passages, n) and ``questions`` (batch, m) hold places among them."""
+    length). ``passages`` (passages, n) and ``questions`` (batch, m) hold places among them.
+
+    The vectors in context, where a reader takes them, are (passages, n, width) and (batch, m, width), 0 at padding.
+    """
 
     ids: Tensor
     characters: Tensor
     passages: Tensor
     questions: Tensor
+    passages_in_context: Tensor | None = None
+    questions_in_context: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,8 @@ class Pieces:
 class Batch:
     """Several questions. ``passage_of`` (batch,) names each one's row among the distinct passages.
 
-    ``passage_mask`` is (passages, n), ``question_mask`` (batch, m), ``number_tokens`` and ``number_mask``
-    (passages, k); a constant stands at token -1. One of ``words`` and ``pieces`` is there.
+    ``passage_mask`` is (passages, n), ``question_mask`` (batch, m), ``number_tokens``, ``number_values``
+    and ``number_mask`` (passages, k); a constant stands at token -1. One of ``words`` and ``pieces`` is there.
     """
 
     passage_of: Tensor
@@ -64,6 +69,7 @@ class Batch:
     number_mask: Tensor
     words: Words | None = None
     pieces: Pieces | None = None
+    number_values: Tensor | None = None
     gold: Gold | None = None
 
     def to(self, device: torch.device) -> "Batch":

@@ -13,7 +13,7 @@ from drop_parsing.reader.config import (
     ReaderConfig,
     TransformerConfig,
 )
-from drop_parsing.reader.embedding import WordEmbedding
+from drop_parsing.reader.embedding import ContextualProjection, WordEmbedding
 from drop_parsing.reader.encoding import BiLSTM, WordEncoder
 from drop_parsing.reader.model import Reader
 from drop_parsing.reader.pieces import PieceVocabulary, load_pieces
@@ -61,7 +61,7 @@ def build_reader(
 ) -> Reader:
     """A new model. ``pretrained`` loads the weights of a transformer, which another checkpoint replaces."""
     encoder, dim = _encoder(config, vocabulary, vectors, pretrained)
-    return Reader(encoder, config.heads, dim, config.dropout)
+    return Reader(encoder, config.heads, dim, config.dropout, config.decoding)
 
 
 def _encoder(
@@ -81,7 +81,9 @@ def _encoder(
         phrase, modelling = _qanet(encoder, config.dropout)
     else:
         phrase, modelling = _bidaf(encoder)
-    return WordEncoder(embedding, phrase, modelling, encoder.dim, config.dropout), encoder.dim
+    contextual = _contextual(encoder.embedding, encoder.dim, config.dropout)
+    reading = WordEncoder(embedding, phrase, modelling, encoder.dim, config.dropout, contextual)
+    return reading, encoder.dim
 
 
 def _qanet(encoder: QANetConfig, dropout: float) -> tuple[nn.Module, nn.ModuleList]:
@@ -104,6 +106,14 @@ def _qanet(encoder: QANetConfig, dropout: float) -> tuple[nn.Module, nn.ModuleLi
 def _bidaf(encoder: BiDAFConfig) -> tuple[nn.Module, nn.ModuleList]:
     phrase = BiLSTM(encoder.dim, encoder.phrase_layers)
     return phrase, nn.ModuleList(BiLSTM(encoder.dim, encoder.modelling_layers) for _ in range(2))
+
+
+def _contextual(embedding: EmbeddingConfig, dim: int, dropout: float) -> ContextualProjection | None:
+    if embedding.contextual is None:
+        return None
+    from drop_parsing.reader.contextual_encoders import ContextualEncoder
+
+    return ContextualProjection(ContextualEncoder(embedding.contextual).width, dim, dropout)
 
 
 def _embedding(

@@ -1,14 +1,14 @@
 """Questions of a data set to the tensors of a batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from drop_parsing.data.reader_columns import ReaderColumns
+from drop_parsing.data.reader_columns import Ragged, ReaderColumns
 from drop_parsing.reader.batch import Batch, Gold, Pieces, Words
 from drop_parsing.reader.config import DataConfig
 from drop_parsing.reader.gold import kept_numbers, within
@@ -35,11 +35,20 @@ def prediction_limits(data: DataConfig) -> Limits:
     return Limits(data.predict_passage_limit, data.predict_question_limit)
 
 
+@dataclass(frozen=True, slots=True)
+class ContextualVectors:
+    """Vectors in context (words, width) of all words of a data set: see ``contextual``."""
+
+    passages: Ragged[np.float16]
+    questions: Ragged[np.float16]
+
+
 class Collator:
     """Makes batches of the questions of ``columns``; the features of each distinct word are found once.
 
     ``passage_lengths`` and ``question_lengths`` say how many tokens of each are read. They depend on nothing
-    else in the batch. A text without words is read as one unknown word.
+    else in the batch. A text without words is read as one unknown word. ``contextual`` are vectors of the words
+    of ``columns`` in context, for a reader that takes them: 0 of a text that has none.
     """
 
     def __init__(
@@ -49,7 +58,9 @@ class Collator:
         data: DataConfig,
         limits: Limits,
         heads: Sequence[HeadName],
+        contextual: ContextualVectors | None = None,
     ) -> None:
+        self.contextual = contextual
         self.columns = columns
         self.heads = heads
         self.blank = data.blank
@@ -78,13 +89,18 @@ class Collator:
         lengths = self.passage_lengths[passages]
         passage_rows = [self._passage_row(passage) for passage in passages]
         question_rows = [self._question_row(question) for question in chosen]
-        numbers = [
-            columns.number_tokens[p][kept_numbers(columns, p, n)]
-            for p, n in zip(passages, lengths, strict=True)
-        ]
+        kept = [kept_numbers(columns, p, n) for p, n in zip(passages, lengths, strict=True)]
+        numbers = [columns.number_tokens[p][keep] for p, keep in zip(passages, kept, strict=True)]
+        values = [columns.number_values[p][keep] for p, keep in zip(passages, kept, strict=True)]
         words = pieces = None
         if self._pieces is None:
             words = self._words(passage_rows, question_rows)
+            if self.contextual is not None:
+                words = replace(
+                    words,
+                    passages_in_context=_in_context(self.contextual.passages, passages, passage_rows),
+                    questions_in_context=_in_context(self.contextual.questions, chosen, question_rows),
+                )
         else:
             pieces = self._pieces.tensors([passage_rows[row] for row in passage_of], question_rows)
         return Batch(
@@ -92,6 +108,7 @@ class Collator:
             passage_mask=_mask(passage_rows),
             question_mask=_mask(question_rows),
             number_tokens=_padded(numbers, 0),
+            number_values=_padded(values, 0, np.float64),
             number_mask=_mask(numbers),
             words=words,
             pieces=pieces,
@@ -188,15 +205,28 @@ class _PieceTable:
         return places
 
 
+def _in_context(
+    vectors: Ragged[np.float16],
+    texts: npt.NDArray[np.int32] | Integers,
+    rows: Sequence[npt.NDArray[np.int32]],
+) -> Tensor:
+    """(texts, longest, width): the vectors of the first words of each text, as many as its row has."""
+    filled = np.zeros((len(rows), max(map(len, rows)), vectors.values.shape[1]), dtype=np.float16)
+    for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+        read = vectors[text][: len(row)]
+        filled[place, : len(read)] = read
+    return torch.from_numpy(filled)
+
+
 def _mask(rows: Sequence[npt.NDArray[np.generic]]) -> Tensor:
     lengths = np.array([len(row) for row in rows])
     return torch.from_numpy(np.arange(lengths.max(initial=0)) < lengths[:, None])
 
 
-def _padded(rows: Sequence[npt.NDArray[np.generic]], fill: int) -> Tensor:
-    """(rows, longest, ...) of rows that differ in their first dimension, as integers."""
+def _padded(rows: Sequence[npt.NDArray[np.generic]], fill: int, kind: type = np.int64) -> Tensor:
+    """(rows, longest, ...) of rows that differ in their first dimension."""
     longest = max(len(row) for row in rows)
-    filled = np.full((len(rows), longest, *rows[0].shape[1:]), fill, dtype=np.int64)
+    filled = np.full((len(rows), longest, *rows[0].shape[1:]), fill, dtype=kind)
     for place, row in enumerate(rows):
         filled[place, : len(row)] = row
     return torch.from_numpy(filled)

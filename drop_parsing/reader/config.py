@@ -4,10 +4,21 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from drop_parsing.data.reader_numbers import NumberRule
-from drop_parsing.reader.heads import HeadName
+from drop_parsing.reader.heads import DecodingConfig, HeadName
 
 #: Which input a reader is trained and used without (Kaushik and Lipton 2018).
 Blank = Literal["none", "passage", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextualConfig:
+    """Vectors of words in context from a pretrained encoder that is not trained: see ``contextual``.
+
+    ``model`` is as in ``TransformerConfig``, or the folder of ELMo's own files (``*options.json`` and ``*.hdf5``;
+    needs the extra ``allennlp``). Of ``layers``, 0 is its input."""
+
+    model: str = "minilm"
+    layers: tuple[int, ...] = (0, 2, 4, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,7 @@ class EmbeddingConfig:
     character_kernel: int = 5
     pad_short_words: bool = False
     highway_layers: int = 2
+    contextual: ContextualConfig | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +94,4 @@ class ReaderConfig:
     encoder: QANetConfig | BiDAFConfig | TransformerConfig
     data: DataConfig = field(default_factory=DataConfig)
     dropout: float = 0.1
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from drop_parsing.reader.batch import Batch, Gold
-from drop_parsing.reader.heads import Best, Pooled, feedforward, total
+from drop_parsing.reader.heads import Best, DecodingConfig, Pooled, feedforward, total
 
 COUNTS = 10
 
@@ -23,6 +23,6 @@ class CountHead(nn.Module):
         log_probabilities = logits.float().log_softmax(-1)
         return total(log_probabilities.gather(1, gold.counts.clamp(min=0)), gold.counts >= 0)
 
-    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch, decoding: DecodingConfig) -> Best:
         score, count = logits.float().log_softmax(-1).max(-1)
         return Best(count, score)

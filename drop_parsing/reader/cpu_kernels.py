@@ -27,15 +27,18 @@ class _RaggedAttention(torch.autograd.Function):
         batch, length, _, heads, width = packed.shape
         outputs = packed.new_zeros(batch, length, heads * width)
         plain = _scores_are_small(packed, scale)
+        # (heads, heads * head dim), to repeat what each head has one of for each of its channels
+        spread = torch.eye(heads, dtype=packed.dtype).repeat_interleave(width, dim=1)
         kept = []
         for index, count in enumerate(lengths):
             queries, keys, values = _parts(packed, index, count)
             scores = torch.bmm(queries * scale, keys.transpose(1, 2))
             # Without its usual maximum and in place, the softmax costs half.
             weights = scores.exp_() if plain else scores.softmax(-1)
-            sums = weights.sum(-1, keepdim=True)
-            attended = torch.bmm(weights, values) / sums
-            outputs[index, :count].view(count, heads, width).copy_(attended.transpose(0, 1))
+            sums = weights.sum(-1).t() @ spread
+            output = outputs[index, :count]
+            output.view(count, heads, width).copy_(torch.bmm(weights, values).transpose(0, 1))
+            output /= sums
             kept += [weights, sums]
         ctx.save_for_backward(packed, outputs, *kept)
         ctx.lengths, ctx.scale = lengths, scale
@@ -49,13 +52,15 @@ class _RaggedAttention(torch.autograd.Function):
         for index, count in enumerate(ctx.lengths):
             queries, keys, values = _parts(packed, index, count)
             weights, sums = kept[2 * index], kept[2 * index + 1]
-            gradient, output = (
-                part[index, :count].view(count, heads, width).transpose(0, 1)
-                for part in (gradients[0], outputs)
-            )
-            gradient = gradient / sums
-            by_weights = torch.bmm(gradient, values.transpose(1, 2))
-            by_weights -= (gradient * output).sum(-1, keepdim=True)
+            gradient = gradients[0][index, :count] / sums
+            shares = (gradient * outputs[index, :count]).view(count, heads, width)
+            share = shares.sum(-1, dtype=torch.promote_types(shares.dtype, torch.float32)).t().unsqueeze(2)
+            gradient = gradient.view(count, heads, width).transpose(0, 1)
+            # What the sums of weights take off every gradient comes out of the same product, as a column more,
+            # and one for what rounding has left of it: to subtract it would cost as much as all of the rest.
+            rounded = share.to(gradient.dtype)
+            extended = torch.cat([gradient, -rounded, (rounded - share).to(gradient.dtype)], dim=2)
+            by_weights = torch.bmm(extended, F.pad(values, (0, 2), value=1.0).transpose(1, 2))
             by_scores = by_weights.mul_(weights)
             into = by_packed[index, :count].permute(1, 2, 0, 3)  # (3, heads, count, head dim)
             into[0] = torch.bmm(by_scores, keys) * ctx.scale
@@ -102,8 +107,8 @@ class _Depthwise(torch.autograd.Function):
             shift = place - back  # output i sees input i + shift here
             seen = inputs[:, max(0, shift) : length + min(0, shift)]
             changed = gradient[:, max(0, -shift) : length + min(0, -shift)]
-            by_filters[:, place] = (seen * changed).sum((0, 1), dtype=filters.dtype)
-        return by_inputs, by_filters, gradient.sum((0, 1), dtype=filters.dtype)
+            by_filters[:, place] = (seen * changed).sum((0, 1))
+        return by_inputs, by_filters, gradient.sum((0, 1)).to(filters.dtype)
 
 
 def _filtered(inputs: Tensor, filters: Tensor, bias: Tensor | None, back: int) -> Tensor:

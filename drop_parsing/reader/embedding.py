@@ -58,6 +58,19 @@ class Highway(nn.Module):
         return inputs
 
 
+class ContextualProjection(nn.Module):
+    """Vectors of words in context, (texts, length, width), to (texts, length, dim)."""
+
+    def __init__(self, width: int, dim: int, dropout: float) -> None:
+        super().__init__()
+        self.project = nn.Linear(width, dim, bias=False)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        projected: Tensor = self.project(self.dropout(vectors.to(self.project.weight.dtype)))
+        return projected
+
+
 class WordEmbedding(nn.Module):
     """(words,) ids and (words, length) characters to (words, dim)."""
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from drop_parsing.reader.attention import PassageQuestionAttention
 from drop_parsing.reader.batch import Batch
 from drop_parsing.reader.dropout import Dropout
-from drop_parsing.reader.embedding import WordEmbedding
+from drop_parsing.reader.embedding import ContextualProjection, WordEmbedding
 
 #: Passes of the modelling layers over a passage: M0 to M3 of the paper.
 PASSES = 4
@@ -57,10 +57,12 @@ class WordEncoder(nn.Module):
         modelling: nn.ModuleList,
         dim: int,
         dropout: float,
+        contextual: ContextualProjection | None = None,
     ) -> None:
         super().__init__()
         self.dim = dim
         self.embedding = embedding
+        self.contextual = contextual
         self.project_phrase = nn.Linear(dim, dim, bias=False)
         self.phrase = phrase
         self.attention = PassageQuestionAttention(dim)
@@ -72,8 +74,14 @@ class WordEncoder(nn.Module):
         words = batch.words
         assert words is not None, "the batch was made for another encoder"
         embedded = self.project_phrase(self.embedding(words.ids, words.characters))  # (words, dim)
-        question = self._encode_phrase(F.embedding(words.questions, embedded), batch.question_mask)
-        passages = self._encode_phrase(F.embedding(words.passages, embedded), batch.passage_mask)
+        questions = F.embedding(words.questions, embedded)
+        passages = F.embedding(words.passages, embedded)
+        if self.contextual is not None:
+            assert words.passages_in_context is not None, "the batch has no vectors in context"
+            questions = questions + self.contextual(words.questions_in_context)
+            passages = passages + self.contextual(words.passages_in_context)
+        question = self._encode_phrase(questions, batch.question_mask)
+        passages = self._encode_phrase(passages, batch.passage_mask)
         passage = passages.index_select(0, batch.passage_of)  # (batch, n, dim)
         mask = batch.passage_mask[batch.passage_of]
         attended = self.dropout(self.attention(passage, mask, question, batch.question_mask))

@@ -17,6 +17,16 @@ IMPOSSIBLE = -1e7
 
 
 @dataclass(frozen=True, slots=True)
+class DecodingConfig:
+    """What counts as an answer. In the paper anything does; no answer of DROP is below 0 or a whole paragraph.
+
+    ``longest_span`` is in tokens."""
+
+    longest_span: int | None = None
+    sums_below_zero: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Pooled:
     """An encoded batch with one vector (batch, dim) each for its passages and its questions."""
 
@@ -46,7 +56,7 @@ class Head(Protocol):
         """(batch,): of all its derivations together; about ``IMPOSSIBLE`` where there is none."""
         ...
 
-    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best: ...
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch, decoding: DecodingConfig) -> Best: ...
 
 
 def feedforward(inputs: int, hidden: int, outputs: int, dropout: float = 0.0) -> nn.Sequential:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from drop_parsing.reader.attention import Pooling
 from drop_parsing.reader.batch import Batch
 from drop_parsing.reader.count_head import CountHead
-from drop_parsing.reader.heads import Best, Head, HeadName, Pooled, feedforward
+from drop_parsing.reader.heads import Best, DecodingConfig, Head, HeadName, Pooled, feedforward
 from drop_parsing.reader.sign_head import SignHead
 from drop_parsing.reader.span_heads import PassageSpanHead, QuestionSpanHead
 from drop_parsing.reader.tagging_head import TaggingHead
@@ -48,8 +48,16 @@ class Decoded:
 class Reader(nn.Module):
     """``encoder`` gives vectors of width ``dim`` (see ``encoding.Encoder``)."""
 
-    def __init__(self, encoder: nn.Module, heads: Sequence[HeadName], dim: int, dropout: float) -> None:
+    def __init__(
+        self,
+        encoder: nn.Module,
+        heads: Sequence[HeadName],
+        dim: int,
+        dropout: float,
+        decoding: DecodingConfig,
+    ) -> None:
         super().__init__()
+        self.decoding = decoding
         self.encoder = encoder
         self.heads = nn.ModuleDict({name: _HEADS[name](dim) for name in heads})
         self.pool_passage = Pooling(dim)
@@ -84,7 +92,10 @@ class Reader(nn.Module):
     def decode(self, batch: Batch) -> Decoded:
         """The likeliest head and what each head would answer."""
         scores = self(batch)
-        best = {name: head.best(scores.logits[name], scores.pooled, batch) for name, head in self._heads()}
+        best = {
+            name: head.best(scores.logits[name], scores.pooled, batch, self.decoding)
+            for name, head in self._heads()
+        }
         return Decoded(scores.head_log_probabilities.argmax(1), scores.head_log_probabilities, best)
 
     def _heads(self) -> list[tuple[HeadName, Head]]:

@@ -4,10 +4,12 @@ import torch
 from torch import Tensor, nn
 
 from drop_parsing.reader.batch import Batch, Gold
-from drop_parsing.reader.heads import Best, Pooled, feedforward, total
+from drop_parsing.reader.heads import Best, DecodingConfig, Pooled, feedforward, total
 
 #: The places of the three signs in the logits.
 OUT, PLUS, MINUS = 0, 1, 2
+#: So far a sum of decimals may be off.
+_ROUNDING = 1e-6
 
 
 class SignHead(nn.Module):
@@ -43,12 +45,47 @@ class SignHead(nn.Module):
         change = change.view(signed.shape).masked_fill(signed == 0, 0)
         return total(none + change.sum(-1), (signed != 0).any(-1))
 
-    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
-        score, sign = self._log_probabilities(logits, batch).max(-1)
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch, decoding: DecodingConfig) -> Best:
+        log_probabilities = self._log_probabilities(logits, batch)
         mask = batch.number_mask[batch.passage_of]
-        return Best(torch.where(sign == MINUS, -1, sign).masked_fill(~mask, 0), score.sum(1))
+        chosen = log_probabilities.argmax(-1).masked_fill(~mask, OUT)
+        if not decoding.sums_below_zero:
+            assert batch.number_values is not None, "the batch has no values"
+            values = batch.number_values[batch.passage_of]
+            sums = (_signs(chosen) * values).sum(1)
+            for row in (sums < -_ROUNDING).nonzero().flatten().tolist():
+                chosen[row] = _not_below_zero(log_probabilities[row], chosen[row], values[row])
+        score = log_probabilities.gather(2, chosen.unsqueeze(2)).sum((1, 2))
+        return Best(_signs(chosen), score)
 
     def _log_probabilities(self, logits: Tensor, batch: Batch) -> Tensor:
         """(batch, numbers, 3), 0 at padding."""
         mask = batch.number_mask[batch.passage_of].unsqueeze(-1)
         return logits.float().log_softmax(-1).masked_fill(~mask, 0)
+
+
+def _signs(chosen: Tensor) -> Tensor:
+    """Places among the three signs to 0, +1 and -1."""
+    return torch.where(chosen == MINUS, -1, chosen)
+
+
+def _not_below_zero(log_probabilities: Tensor, chosen: Tensor, values: Tensor) -> Tensor:
+    """The likeliest signs with a sum of at least 0 that differ from ``chosen`` in at most two numbers; where there
+    are none, a plus for every minus. ``log_probabilities`` is (numbers, 3), the others (numbers,)."""
+    numbers = len(chosen)
+    options = torch.arange(3, device=chosen.device)
+    gains = (log_probabilities - log_probabilities.gather(1, chosen.unsqueeze(1))).flatten()
+    changes = (values.unsqueeze(1) * (_signs(options) - _signs(chosen).unsqueeze(1))).flatten()
+    of = torch.arange(numbers, device=chosen.device).repeat_interleave(3)
+    # Every pair of changes; two of the same number only where one of them is none.
+    is_none = gains.eq(0) & changes.eq(0)
+    possible = (of.unsqueeze(1) != of) | is_none.unsqueeze(1) | is_none
+    sums = (_signs(chosen) * values).sum() + changes.unsqueeze(1) + changes
+    both = (gains.unsqueeze(1) + gains).masked_fill(~possible | (sums < -_ROUNDING), -torch.inf)
+    if not both.isfinite().any():
+        return torch.where(chosen == MINUS, PLUS, chosen)
+    changed = chosen.clone()
+    for place in divmod(int(both.argmax()), 3 * numbers):
+        if not is_none[place]:
+            changed[of[place]] = options[place % 3]
+    return changed

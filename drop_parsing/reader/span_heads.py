@@ -2,10 +2,11 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from drop_parsing.reader.attention import masked_log_softmax
 from drop_parsing.reader.batch import Batch, Gold
-from drop_parsing.reader.heads import Best, Pooled, feedforward, total
+from drop_parsing.reader.heads import Best, DecodingConfig, Pooled, feedforward, total
 
 
 class PassageSpanHead(nn.Module):
@@ -25,8 +26,8 @@ class PassageSpanHead(nn.Module):
     def log_likelihood(self, logits: Tensor, pooled: Pooled, batch: Batch, gold: Gold) -> Tensor:
         return span_log_likelihood(logits, pooled.encoded.passage_mask, gold.passage_spans)
 
-    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
-        return best_span(logits, pooled.encoded.passage_mask)
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch, decoding: DecodingConfig) -> Best:
+        return best_span(logits, pooled.encoded.passage_mask, decoding.longest_span)
 
 
 class QuestionSpanHead(nn.Module):
@@ -46,8 +47,8 @@ class QuestionSpanHead(nn.Module):
     def log_likelihood(self, logits: Tensor, pooled: Pooled, batch: Batch, gold: Gold) -> Tensor:
         return span_log_likelihood(logits, pooled.encoded.question_mask, gold.question_spans)
 
-    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
-        return best_span(logits, pooled.encoded.question_mask)
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch, decoding: DecodingConfig) -> Best:
+        return best_span(logits, pooled.encoded.question_mask, decoding.longest_span)
 
 
 def span_log_likelihood(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
@@ -57,12 +58,18 @@ def span_log_likelihood(logits: Tensor, mask: Tensor, spans: Tensor) -> Tensor:
     return total(chosen.sum(1), spans[:, :, 0] >= 0)
 
 
-def best_span(logits: Tensor, mask: Tensor) -> Best:
-    """The likeliest span that ends no earlier than it starts; the first of equals."""
+def best_span(logits: Tensor, mask: Tensor, longest: int | None) -> Best:
+    """The likeliest span that ends no earlier than it starts, of up to ``longest`` tokens; the first of equals."""
     start, end = masked_log_softmax(logits, mask.unsqueeze(1)).unbind(1)
-    # The best end at or after each place, from a maximum that runs backwards.
-    best_end, backwards = end.flip(1).cummax(1)
-    ends = end.shape[1] - 1 - backwards.flip(1)
-    score, first = (start + best_end.flip(1)).max(1)
+    length = end.shape[1]
+    # The best end at or after each place.
+    if longest is None:
+        best_end, backwards = (part.flip(1) for part in end.flip(1).cummax(1))
+        ends = length - 1 - backwards
+    else:
+        windows = F.pad(end, (0, longest - 1), value=-torch.inf).unfold(1, longest, 1)
+        best_end, after = windows.max(2)
+        ends = torch.arange(length, device=end.device) + after
+    score, first = (start + best_end).max(1)
     last = ends.gather(1, first.unsqueeze(1)).squeeze(1)
     return Best(torch.stack([first, last], dim=1), score)

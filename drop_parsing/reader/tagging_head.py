@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from drop_parsing.reader.batch import Batch, Gold
-from drop_parsing.reader.heads import Best, Pooled, feedforward, total
+from drop_parsing.reader.heads import Best, DecodingConfig, Pooled, feedforward, total
 
 #: The places of the three tags in the logits.
 OUTSIDE, BEGIN, INSIDE = 0, 1, 2
@@ -38,7 +38,7 @@ class TaggingHead(nn.Module):
         change = change.masked_fill(spans[:, :, 0] < 0, 0).view(gold.tags.shape[:3]).sum(-1)
         return total(outside.sum(1, keepdim=True) + change, (gold.tags[..., 0] >= 0).any(-1))
 
-    def best(self, logits: Tensor, pooled: Pooled, batch: Batch) -> Best:
+    def best(self, logits: Tensor, pooled: Pooled, batch: Batch, decoding: DecodingConfig) -> Best:
         """The likeliest tags in which no span is without a beginning; one token where all would be outside."""
         log_probabilities = self._log_probabilities(logits, pooled)
         mask = pooled.encoded.passage_mask

@@ -100,13 +100,18 @@ def transformer_folder(name: str) -> Path:
 
 def longest_sequence(folder: Path) -> int:
     """How many pieces the transformer in ``folder`` takes at once. Raises InputError where there is none."""
+    config = transformer_config(folder)
+    places: int = config.max_position_embeddings
+    return places - 2 if config.model_type in _POSITIONS_FROM_TWO else places
+
+
+def transformer_config(folder: Path) -> Any:
+    """What the transformer in ``folder`` is made of. Raises InputError where there is none."""
     if not (folder / "config.json").is_file():
         raise InputError(
             f"There is no transformer in {folder}: give a folder with a config.json and weights."
         )
-    config = AutoConfig.from_pretrained(folder, **_SAFE)
-    places: int = config.max_position_embeddings
-    return places - 2 if config.model_type in _POSITIONS_FROM_TWO else places
+    return AutoConfig.from_pretrained(folder, **_SAFE)
 
 
 #: RoBERTa and its kin begin to count positions after that of padding.

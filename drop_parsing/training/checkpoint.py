@@ -1,7 +1,9 @@
 """What a run leaves behind: safetensors and JSON only. No pickle is ever loaded.
 
 config.json               version, preset, the heads' order; what makes the model
-vocabulary.json           words and characters (not for a transformer, which has transformer/ instead)
+vocabulary.json           words and characters (not for a transformer)
+transformer/              configuration and tokenizer of a transformer that is trained
+contextual/               all of a pretrained encoder that is not
 weights.safetensors       the best weights by dev F1: what ``predict`` uses
 state.safetensors/.json   where training stopped: weights, average, optimizer, random generator
 metrics.jsonl             one line for each evaluation
@@ -9,7 +11,7 @@ metrics.jsonl             one line for each evaluation
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from torch import Tensor
 from drop_parsing.errors import InputError
 from drop_parsing.reader.build import build_reader, piece_vocabulary
 from drop_parsing.reader.config import TransformerConfig
+from drop_parsing.reader.contextual_encoders import pretrained_files
 from drop_parsing.reader.model import Reader
 from drop_parsing.reader.pieces import PieceVocabulary
 from drop_parsing.reader.transformer import transformer_folder
@@ -35,20 +38,26 @@ VERSION = 1
 
 CONFIG, VOCABULARY, WEIGHTS = "config.json", "vocabulary.json", "weights.safetensors"
 STATE, STATE_JSON = "state.safetensors", "state.json"
-TRANSFORMER = "transformer"
+TRANSFORMER, CONTEXTUAL = "transformer", "contextual"
 
 
 def save_setup(run: Path, preset: Preset, vocabulary: Vocabulary | PieceVocabulary) -> None:
     """Write what makes the model, so that the run needs nothing outside its folder to predict."""
     encoder = preset.reader.encoder
     if isinstance(encoder, TransformerConfig):
-        source, target = transformer_folder(encoder.model), run / TRANSFORMER
-        target.mkdir(parents=True, exist_ok=True)
-        for name in ("config.json", "tokenizer.json"):
-            shutil.copyfile(source / name, target / name)
+        source = transformer_folder(encoder.model)
+        _copy([source / "config.json", source / "tokenizer.json"], run / TRANSFORMER)
+    elif encoder.embedding.contextual is not None:
+        _copy(pretrained_files(encoder.embedding.contextual.model), run / CONTEXTUAL)
     if isinstance(vocabulary, Vocabulary):
         _write_json(run / VOCABULARY, vocabulary.to_json())
     _write_json(run / CONFIG, {"version": VERSION, "kind": "reader", "preset": to_plain(preset)})
+
+
+def _copy(files: Sequence[Path], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copyfile(file, folder / file.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +79,31 @@ def load_setup(run: Path) -> Setup:
             f"{VERSION} of readers: train it again."
         )
     preset = from_plain(Preset, data.get("preset"), f"{run / CONFIG}: preset")
+    preset = _with_pretrained(preset, run / TRANSFORMER, run / CONTEXTUAL)
     encoder = preset.reader.encoder
     if isinstance(encoder, TransformerConfig):
-        encoder = TransformerConfig(str(run / TRANSFORMER))
-        preset = replace(preset, reader=replace(preset.reader, encoder=encoder))
         return Setup(preset, piece_vocabulary(encoder))
     try:
         return Setup(preset, Vocabulary.from_json(_read_json(run / VOCABULARY, "without its vocabulary")))
     except (KeyError, TypeError) as error:
         raise InputError(f"{run / VOCABULARY} is damaged: train the run again.") from error
+
+
+def _with_pretrained(preset: Preset, transformer: Path, contextual: Path) -> Preset:
+    """The preset with what it has of pretrained encoders at these places."""
+    encoder = preset.reader.encoder
+    if isinstance(encoder, TransformerConfig):
+        encoder = replace(encoder, model=str(transformer))
+    elif encoder.embedding.contextual is not None:
+        moved = replace(encoder.embedding.contextual, model=str(contextual))
+        encoder = replace(encoder, embedding=replace(encoder.embedding, contextual=moved))
+    return replace(preset, reader=replace(preset.reader, encoder=encoder))
+
+
+def same_preset(one: Preset, other: Preset) -> bool:
+    """Whether two presets are the same but for where pretrained encoders are: their copies are in the run."""
+    nowhere = Path()
+    return _with_pretrained(one, nowhere, nowhere) == _with_pretrained(other, nowhere, nowhere)
 
 
 def load_reader(run: Path) -> tuple[Setup, Reader]:

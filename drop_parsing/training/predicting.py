@@ -9,6 +9,7 @@ import torch
 from drop_parsing.data.reader_columns import cached_columns
 from drop_parsing.data.types import Passage
 from drop_parsing.reader.collate import Collator, prediction_limits
+from drop_parsing.reader.contextual import cached_vectors
 from drop_parsing.reader.decoding import Prediction, predict
 from drop_parsing.training.checkpoint import load_reader
 from drop_parsing.training.devices import chosen_device, chosen_dtype
@@ -31,9 +32,11 @@ def predict_all(
     where = chosen_device(device)
     dtype = chosen_dtype(precision, where)
     reader.to(where)
-    data = setup.preset.reader.data
+    config = setup.preset.reader
+    data = config.data
     columns = cached_columns(passages, cache, data.numbers, data.most_numbers)
-    collator = Collator(columns, setup.vocabulary, data, prediction_limits(data), setup.preset.reader.heads)
+    contextual = cached_vectors(columns, config, cache)
+    collator = Collator(columns, setup.vocabulary, data, prediction_limits(data), config.heads, contextual)
     found: dict[str, Prediction] = {}
     with torch.autocast(where.type, dtype) if dtype != torch.float32 else nullcontext():
         for predictions in predict(reader, collator, passages, batch_size, where):

@@ -19,6 +19,7 @@ from drop_parsing.data.types import Passage
 from drop_parsing.errors import InputError
 from drop_parsing.reader.build import build_reader, new_vocabulary
 from drop_parsing.reader.collate import Collator, prediction_limits, training_limits
+from drop_parsing.reader.contextual import cached_vectors
 from drop_parsing.reader.decoding import predict
 from drop_parsing.reader.trainable import Trainable, trainable
 from drop_parsing.reader.vocabulary import count_words
@@ -27,10 +28,9 @@ from drop_parsing.training.curve import draw_curve
 from drop_parsing.training.module import ReaderModule
 from drop_parsing.training.preset import Preset
 from drop_parsing.training.stream import Step, TrainingStream
-from drop_parsing.training.typed import to_plain
 from extractors.store import StoreError
 
-METRICS, CURVE = "metrics.jsonl", "curve.html"
+METRICS, CURVE = "metrics.jsonl", "curve.svg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def train_reader(
     resuming = options.resume and (run / checkpoint.STATE).exists()
     if resuming:
         begun = checkpoint.load_setup(run)
-        if _without_paths(begun.preset) != _without_paths(preset):
+        if not checkpoint.same_preset(begun.preset, preset):
             raise InputError(
                 f"{run} was begun with another preset: resume with that one, or choose another --out."
             )
@@ -111,17 +111,22 @@ def train_reader(
     torch.manual_seed(preset.training.seed)
     if resuming:
         vocabulary = begun.vocabulary
+        reader_config = begun.preset.reader
         tensors, saved = checkpoint.load_state(run)
         vectors = tensors.get("weights.encoder.embedding.words.weight", torch.empty(0, 0))
-        reader = build_reader(begun.preset.reader, vocabulary, vectors.clone(), pretrained=False)
+        reader = build_reader(reader_config, vocabulary, vectors.clone(), pretrained=False)
     else:
         vocabulary, vectors = new_vocabulary(reader_config, count_words(train_columns))
         reader = build_reader(reader_config, vocabulary, vectors, pretrained=True)
         checkpoint.save_setup(run, preset, vocabulary)
         (run / METRICS).unlink(missing_ok=True)  # of a run that was stopped before its first checkpoint
     data_config, heads = reader_config.data, reader_config.heads
-    train_collator = Collator(train_columns, vocabulary, data_config, training_limits(data_config), heads)
-    dev_collator = Collator(dev_columns, vocabulary, data_config, prediction_limits(data_config), heads)
+    in_context = [
+        cached_vectors(columns, reader_config, cache, options.say) for columns in (train_columns, dev_columns)
+    ]
+    train_limits, dev_limits = training_limits(data_config), prediction_limits(data_config)
+    train_collator = Collator(train_columns, vocabulary, data_config, train_limits, heads, in_context[0])
+    dev_collator = Collator(dev_columns, vocabulary, data_config, dev_limits, heads, in_context[1])
     usable = _usable(train_collator, train)
     options.say(f"trains on {usable}")
     data = Data(train_collator, dev_collator, dev, usable)
@@ -141,13 +146,6 @@ def train_reader(
         _fit(module, keeper, options)
     speed = progress.steps * training.batch_size / max(progress.seconds, 1e-9)
     return Result(progress.epoch, progress.best_em, max(progress.best_f1, 0.0), usable, speed)
-
-
-def _without_paths(preset: Preset) -> dict[str, Any]:
-    """The preset as plain values, without where a transformer was taken from: its copy is in the run."""
-    plain = to_plain(preset)
-    plain["reader"]["encoder"].pop("model", None)
-    return plain
 
 
 def _usable(collator: Collator, passages: Sequence[Passage]) -> Trainable:

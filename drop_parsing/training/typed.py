@@ -39,7 +39,8 @@ def to_plain(config: Any) -> dict[str, Any]:
         value = getattr(config, field.name)
         if is_dataclass(value) and not isinstance(value, type):
             hint = get_type_hints(type(config))[field.name]
-            kind = {KIND: _name(type(value))} if _is_union(hint) else {}
+            choice = _is_union(hint) and type(None) not in get_args(hint)
+            kind = {KIND: _name(type(value))} if choice else {}
             plain[field.name] = kind | to_plain(value)
         else:
             plain[field.name] = list(value) if isinstance(value, tuple) else value

@@ -1,6 +1,7 @@
 """Small passages, questions and readers of every kind."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -13,12 +14,14 @@ from drop_parsing.reader.build import build_reader, new_vocabulary
 from drop_parsing.reader.collate import Collator, training_limits
 from drop_parsing.reader.config import (
     BiDAFConfig,
+    ContextualConfig,
     DataConfig,
     EmbeddingConfig,
     QANetConfig,
     ReaderConfig,
     TransformerConfig,
 )
+from drop_parsing.reader.contextual import cached_vectors
 from drop_parsing.reader.heads import HEAD_NAMES, HeadName
 from drop_parsing.reader.model import Reader
 from drop_parsing.reader.vocabulary import count_words
@@ -89,16 +92,24 @@ def save_tiny_bert(folder: Path) -> TransformerConfig:
     return TransformerConfig(str(folder))
 
 
+def save_contextual(folder: Path) -> QANetConfig:
+    """A QANet over two layers of a BERT as above."""
+    contextual = ContextualConfig(save_tiny_bert(folder).model, (0, 2))
+    return replace(QANET, embedding=replace(EMBEDDING, contextual=contextual))
+
+
 def make(
     encoder: QANetConfig | BiDAFConfig | TransformerConfig,
     heads: tuple[HeadName, ...] = HEAD_NAMES,
     data: DataConfig = DATA,
     passages: list[Passage] = PASSAGES,
+    cache: Path = Path("nowhere"),
 ) -> tuple[Reader, Collator]:
-    """A reader with random weights and the passages as it reads them."""
+    """A reader with random weights and the passages as it reads them; ``cache`` is for vectors in context."""
     torch.manual_seed(1)
     config = ReaderConfig(heads, encoder, data)
     columns = build_columns(passages, data.numbers, data.most_numbers)
     vocabulary, vectors = new_vocabulary(config, count_words(columns))
     reader = build_reader(config, vocabulary, vectors, pretrained=True)
-    return reader, Collator(columns, vocabulary, data, training_limits(data), heads)
+    contextual = cached_vectors(columns, config, cache)
+    return reader, Collator(columns, vocabulary, data, training_limits(data), heads, contextual)

@@ -81,3 +81,5 @@ def test_people_are_scored_against_the_other_annotators() -> None:
         human(questions[3:])
     with pytest.raises(InputError, match="kept once"):
         human(questions[1:2])
+    with pytest.raises(InputError, match="kept once"):
+        human([questions[0], *questions[1:2] * 2])

@@ -12,14 +12,14 @@ import pytest
 from drop_parsing.data.types import Answer, Passage, Question
 from drop_parsing.errors import InputError
 from drop_parsing.reader.buckets import prediction_batches
-from drop_parsing.reader.config import TransformerConfig
+from drop_parsing.reader.config import ContextualConfig, TransformerConfig
 from drop_parsing.reader.heads import HEAD_NAMES
 from drop_parsing.reader.pieces import load_pieces
 from drop_parsing.reader.trainable import CUT_OFF, NO_ANSWER, NO_DERIVATION, OTHER_HEAD, trainable
 from drop_parsing.reader.transformer import transformer_folder
 from drop_parsing.reader.vectors import load_vectors
 from drop_parsing.reader.vocabulary import FIRST, UNKNOWN, Vocabulary, build_vocabulary
-from tests.drop_parsing.reader_cases import CARN, DATA, PASSAGES, QANET, make, save_tiny_bert
+from tests.drop_parsing.reader_cases import CARN, DATA, EMBEDDING, PASSAGES, QANET, make, save_tiny_bert
 
 GLOVE = "the 0.5 -1\nboat 2 3e-1\n. . 7 8\n"
 
@@ -87,6 +87,9 @@ def test_a_packaged_encoder_that_is_not_installed_is_said(monkeypatch: pytest.Mo
     monkeypatch.setattr("drop_parsing.reader.transformer.find_spec", lambda name: None)
     with pytest.raises(InputError, match="pip install"):
         transformer_folder("minilm")
+    contextual = replace(EMBEDDING, contextual=ContextualConfig("minilm"))
+    with pytest.raises(InputError, match="pip install"):
+        make(replace(QANET, embedding=contextual))
     with pytest.raises(InputError, match="no transformer in nowhere"):
         make(TransformerConfig("nowhere"))
 

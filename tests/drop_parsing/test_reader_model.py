@@ -18,24 +18,34 @@ from drop_parsing.reader.cpu_kernels import depthwise, ragged_attention
 from drop_parsing.reader.decoding import predict
 from drop_parsing.reader.dropout import Dropout
 from drop_parsing.reader.encoding import Encoded
-from drop_parsing.reader.heads import HEAD_NAMES, Pooled
+from drop_parsing.reader.heads import HEAD_NAMES, DecodingConfig, Pooled
 from drop_parsing.reader.qanet import QANetEncoder, sinusoids
 from drop_parsing.reader.sign_head import SignHead
 from drop_parsing.reader.span_heads import best_span, span_log_likelihood
 from drop_parsing.reader.tagging_head import TaggingHead
-from tests.drop_parsing.reader_cases import BIDAF, DATA, PASSAGES, QANET, make, save_tiny_bert
+from tests.drop_parsing.reader_cases import (
+    BIDAF,
+    DATA,
+    PASSAGES,
+    QANET,
+    make,
+    save_contextual,
+    save_tiny_bert,
+)
 
-ENCODERS = ["qanet", "bidaf", "transformer"]
+ENCODERS = ["qanet", "contextual", "bidaf", "transformer"]
 
 
 def encoder_config(name: str, folder: Path) -> object:
+    if name == "contextual":
+        return save_contextual(folder / "bert")
     return {"qanet": QANET, "bidaf": BIDAF}.get(name) or save_tiny_bert(folder / "bert")
 
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_question_scores_the_same_in_any_batch(name: str, tmp_path: Path) -> None:
     """S14, with padding of passages, questions and numbers, and passages shared between questions."""
-    reader, collator = make(encoder_config(name, tmp_path))  # type: ignore[arg-type]
+    reader, collator = make(encoder_config(name, tmp_path), cache=tmp_path)  # type: ignore[arg-type]
     reader.eval()
     questions = [5, 0, 3, 4, 1, 2]
     with torch.no_grad():
@@ -56,7 +66,7 @@ def test_a_question_scores_the_same_in_any_batch(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ENCODERS)
 @pytest.mark.parametrize("heads", [HEAD_NAMES, ("passage-span",), ("count", "add-subtract")])
 def test_every_weight_that_trains_gets_a_gradient(name: str, heads: tuple, tmp_path: Path) -> None:  # type: ignore[type-arg]
-    reader, collator = make(encoder_config(name, tmp_path), heads)  # type: ignore[arg-type]
+    reader, collator = make(encoder_config(name, tmp_path), heads, cache=tmp_path)  # type: ignore[arg-type]
     reader.eval()  # no layer is left out
     likelihood = reader.log_likelihood(collator(range(6)))
     likelihood.clamp(min=-1e5).sum().backward()
@@ -157,14 +167,19 @@ def gold(**tensors: torch.Tensor) -> Gold:
     return Gold(**{**default, "tags": torch.empty(2, 0, 0, 2, dtype=torch.long), **tensors})
 
 
+@pytest.mark.parametrize("longest", [None, 1, 3, 9])
 @pytest.mark.parametrize("length", [1, 2, 5])
-def test_the_best_span_is_the_best_of_all(length: int) -> None:
+def test_the_best_span_is_the_best_of_all(length: int, longest: int | None) -> None:
     torch.manual_seed(length)
     logits = torch.randn(20, 2, length)
     mask = torch.arange(length) < torch.randint(1, length + 1, (20, 1))
-    best = best_span(logits, mask)
+    best = best_span(logits, mask, longest)
     for row in range(20):
-        spans = [(a, b) for a, b in product(range(length), repeat=2) if a <= b and mask[row, b]]
+        spans = [
+            (a, b)
+            for a, b in product(range(length), repeat=2)
+            if a <= b < a + (longest or length) and mask[row, b]
+        ]
         scores = {
             span: span_log_likelihood(logits[row : row + 1], mask[row : row + 1], torch.tensor([[span]]))
             for span in spans
@@ -188,11 +203,38 @@ def test_the_likelihood_of_signs_is_a_sum_over_assignments() -> None:
     second = (log[1, 0, 2] + log[1, 1, 1]).exp()
     found = head.log_likelihood(logits, inputs, batch, gold(signs=signs))
     assert torch.allclose(found.exp(), torch.stack([first, second]))
-    best = head.best(logits, inputs, batch)
+    best = head.best(logits, inputs, batch, DecodingConfig())
     assert best.choice[1, 2] == 0
     assert set(best.choice.flatten().tolist()) <= {-1, 0, 1}
     everything = torch.tensor([[[1, 2, 3]] * 2] * 2)
     assert (head.log_likelihood(logits, inputs, batch, gold(signs=everything[:, :0])) < -1e6).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_signs_are_the_likeliest_whose_sum_is_not_below_zero(seed: int) -> None:
+    torch.manual_seed(seed)
+    head, inputs = SignHead(4), pooled(6)
+    mask = torch.tensor([[True] * 3, [True, True, False]])
+    values = torch.tensor([[3.0, 5.0, 40.0], [7.0, 7.5, 0.0]], dtype=torch.float64)
+    batch = batch_of(inputs.encoded.passage_mask, torch.tensor([[0, 2, 5], [1, -1, 0]]), mask)
+    batch = replace(batch, number_values=values)
+    logits = 3 * torch.randn(2, 3, 3)
+    best = head.best(logits, inputs, batch, DecodingConfig(sums_below_zero=False))
+    log = logits.log_softmax(-1)
+    for row, count in enumerate(mask.sum(1).tolist()):
+        likeliest = log[row, :count].argmax(-1).tolist()
+        scores = {
+            places: sum(log[row, number, place].item() for number, place in enumerate(places))
+            for places in product(range(3), repeat=count)
+            if sum(values[row, n].item() * (0, 1, -1)[place] for n, place in enumerate(places)) >= 0
+            and sum(a != b for a, b in zip(places, likeliest, strict=True)) <= 2
+        }
+        if scores:
+            expected = max(scores, key=lambda places: scores[places])
+            assert best.choice[row, :count].tolist() == [(0, 1, -1)[place] for place in expected]
+            assert best.log_probabilities[row].item() == pytest.approx(scores[expected], abs=1e-5)
+        else:
+            assert best.choice[row, :count].min() >= 0
 
 
 def test_the_likelihood_of_tags_is_a_sum_over_taggings() -> None:
@@ -225,9 +267,9 @@ def test_tags_always_name_a_span() -> None:
     )
     outside = torch.tensor([5.0, 0, 0]).expand(2, 4, 3).clone()
     outside[:, 2, 1] = 1
-    assert head.best(outside, inputs, batch).choice.tolist() == [[0, 0, 1, 0]] * 2
+    assert head.best(outside, inputs, batch, DecodingConfig()).choice.tolist() == [[0, 0, 1, 0]] * 2
     inside = torch.tensor([0.0, 0, 5]).expand(2, 4, 3)
-    assert head.best(inside, inputs, batch).choice.tolist() == [[1, 2, 2, 2], [1, 2, 2, 0]]
+    assert head.best(inside, inputs, batch, DecodingConfig()).choice.tolist() == [[1, 2, 2, 2], [1, 2, 2, 0]]
 
 
 def test_a_reader_learns_a_few_questions() -> None:
