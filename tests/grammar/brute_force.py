@@ -18,21 +18,29 @@ from grammar.types import Denotation
 def readings(language: Language, max_size: int) -> dict[Form, Denotation]:
     """Each canonical form that reads a value out of rows, of size at most ``max_size``, with its denotation where it
     has one."""
-    forms = set(canonicals(Space(language).up_to(max_size)))
+    forms = canonicals(Space(language).up_to(max_size))
     denotations = {form: execute(form, language) for form in forms}
     return {form: value for form, value in denotations.items() if value is not None}
 
 
-def canonicals(forms: list[Form]) -> Iterator[Form]:
-    """The canonical forms of some; what is part of several of them is worked out once."""
-    known: dict[int, Form] = {}  # by identity: the parts live as long as the forms
+def canonicals(forms: list[Form]) -> list[Form]:
+    """The canonical forms of some, each once. What is part of several is worked out once; by identity, since a form's
+    hash looks through all of it: what is known is kept alive."""
+    known: dict[int, Form] = {}
+    made: dict[tuple[str, tuple[int, ...]], Form] = {}
+    kept: dict[Form, Form] = {}
 
     def of(form: Form) -> Form:
         if id(form) not in known:
-            known[id(form)] = applied(form.name, tuple(map(of, form.arguments)))
+            arguments = tuple(map(of, form.arguments))
+            call = (form.name, tuple(map(id, arguments)))
+            if call not in made:
+                found = applied(form.name, arguments)
+                made[call] = kept.setdefault(found, found)
+            known[id(form)] = made[call]
         return known[id(form)]
 
-    return map(of, forms)
+    return list({id(found): found for found in map(of, forms)}.values())
 
 
 def operations(language: Language, read: dict[Form, Denotation]) -> Iterator[tuple[Form, Denotation]]:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import argument, table, tables
 
@@ -127,6 +127,7 @@ class Everything:
         return True
 
 
+@settings(deadline=None)
 @given(tables())
 def test_every_form_of_the_search_has_an_action_sequence_of_the_grammar(made: Table) -> None:
     language = Language(
