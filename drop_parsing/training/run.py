@@ -1,9 +1,6 @@
 """One training run of a reader, from passages to its folder, begun or gone on with."""
 
-import json
-import logging
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -25,10 +22,10 @@ from drop_parsing.reader.trainable import Trainable, trainable
 from drop_parsing.reader.vocabulary import count_words
 from drop_parsing.training import checkpoint
 from drop_parsing.training.curve import draw_curve
+from drop_parsing.training.fit import fit, log_metrics
 from drop_parsing.training.module import ReaderModule
 from drop_parsing.training.preset import Preset
 from drop_parsing.training.stream import Step, TrainingStream
-from extractors.store import StoreError
 
 METRICS, CURVE = "metrics.jsonl", "curve.svg"
 
@@ -140,10 +137,13 @@ def train_reader(
         module.load_tensors(tensors, progress.steps)
         stream.epoch, stream.place = progress.epoch, progress.place
     else:
-        _log(run, {"trained_on": len(usable.questions), "of": usable.total, "not": dict(usable.reasons)})
+        log_metrics(
+            run / METRICS,
+            {"trained_on": len(usable.questions), "of": usable.total, "not": dict(usable.reasons)},
+        )
     keeper = _Keeper(run, preset, data, options, progress)
     if not progress.finished:
-        _fit(module, keeper, options)
+        fit(module, keeper, run, options.device, options.dtype, training.gradient_norm, options.devices)
     speed = progress.steps * training.batch_size / max(progress.seconds, 1e-9)
     return Result(progress.epoch, progress.best_em, max(progress.best_f1, 0.0), usable, speed)
 
@@ -154,32 +154,6 @@ def _usable(collator: Collator, passages: Sequence[Passage]) -> Trainable:
     if not len(usable.questions):
         raise InputError(f"There is nothing to train on: {usable}.")
     return usable
-
-
-def _fit(module: ReaderModule, keeper: "_Keeper", options: Options) -> None:
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    with warnings.catch_warnings():
-        # Of loaders with few workers, of a loader without a length, of saved hyperparameters: none applies.
-        warnings.simplefilter("ignore")
-        trainer = lightning.Trainer(
-            accelerator=options.device.type,
-            devices=options.devices,
-            strategy="ddp_find_unused_parameters_true" if options.devices > 1 else "auto",
-            precision="bf16-mixed" if options.dtype == torch.bfloat16 else "32-true",
-            max_epochs=-1,
-            gradient_clip_val=module.config.gradient_norm or None,
-            callbacks=[keeper],
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            num_sanity_val_steps=0,
-            use_distributed_sampler=False,
-            default_root_dir=keeper.run,
-        )
-        trainer.fit(module)
-    if trainer.interrupted:
-        raise KeyboardInterrupt
 
 
 class _Keeper(lightning.Callback):
@@ -261,24 +235,10 @@ class _Keeper(lightning.Callback):
             "by_type": {kind: asdict(score) for kind, score in scores.by_type.items()},
         }
         progress.loss_sum, progress.loss_questions = 0.0, 0
-        _log(self.run, line)
+        log_metrics(self.run / METRICS, line)
         draw_curve(self.run / METRICS, self.run / CURVE)
         self.options.say(
             f"epoch {epoch}{'' if whole else ' (cut short)'}: loss {line['train_loss']:.3f}, "
             f"dev EM {scores.em:.2f}, F1 {scores.f1:.2f} over all {scores.questions} questions, "
             f"{line['questions_per_second']:.1f} questions/s"
         )
-
-
-def _log(run: Path, line: dict[str, Any]) -> None:
-    """Add a line to the metrics. One that a stopped run had written and a resumed one writes again is
-    replaced: the last of an epoch counts."""
-    path = run / METRICS
-    try:
-        before = path.read_text("utf-8").splitlines() if path.exists() else []
-        kept = [
-            text for text in before if "epoch" not in line or json.loads(text).get("epoch") != line["epoch"]
-        ]
-        path.write_text("\n".join([*kept, json.dumps(line)]) + "\n", "utf-8")
-    except (OSError, ValueError) as error:
-        raise StoreError(f"Cannot write {path} ({error}): check the folder, or choose another.") from error
