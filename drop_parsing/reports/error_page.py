@@ -2,12 +2,9 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from drop_parsing import __version__
 from drop_parsing.analysis.errors import MEANINGS, ErrorAnalysis
 from drop_parsing.reports.coverage_page import highlighted
-from extractors.store import atomic_file
+from drop_parsing.reports.rendering import render_to
 
 
 def write_page(path: Path, analysis: ErrorAnalysis, source: str, command: str) -> None:
@@ -15,15 +12,12 @@ def write_page(path: Path, analysis: ErrorAnalysis, source: str, command: str) -
 
     Raises StoreError where the file cannot be written; a file that was there is then left as it was.
     """
-    environment = Environment(
-        loader=PackageLoader("drop_parsing.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
+    render_to(
+        path,
+        "errors.html.j2",
+        {"highlighted": highlighted},
+        analysis=analysis,
+        meanings=MEANINGS,
+        source=source,
+        command=command,
     )
-    environment.filters["highlighted"] = highlighted
-    page = environment.get_template("errors.html.j2").render(
-        analysis=analysis, meanings=MEANINGS, source=source, command=command, version=__version__
-    )
-    with atomic_file(path) as file:
-        file.write(page.encode("utf-8", "replace"))
