@@ -18,6 +18,7 @@ from drop_parsing.cli.common import (
     print_result,
     stderr,
     stdout,
+    without_models,
 )
 from drop_parsing.cli.train_reader import Config, Device, Precision, local_folder, read_questions
 from drop_parsing.data.types import Passage
@@ -97,9 +98,7 @@ def _blanked(
         from drop_parsing.training.preset import load_preset
         from drop_parsing.training.run import Options, train_reader
     except ImportError as error:
-        raise InputError(
-            f'This baseline needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
-        ) from error
+        raise without_models("This baseline", error) from error
     preset = load_preset(config)
     data = replace(preset.reader.data, blank="passage" if name == "question-only" else "question")
     preset = replace(preset, reader=replace(preset.reader, data=data))

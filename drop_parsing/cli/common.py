@@ -94,6 +94,13 @@ def failures(failed: Sequence[Failed]) -> list[dict[str, str]]:
     return [{"item": failure.item, "reason": failure.reason} for failure in failed]
 
 
+def without_models(what: str, error: ImportError) -> InputError:
+    """What to say where ``what`` needs the extra "models", which is not installed."""
+    return InputError(
+        f'{what} needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
+    )
+
+
 def chosen_schemes(name: str) -> tuple[str, ...]:
     """The schemes that ``--scheme`` names. Raises InputError where this version has no such scheme."""
     if name == "all":

@@ -20,6 +20,7 @@ from drop_parsing.cli.common import (
     print_result,
     progress_bar,
     stdout,
+    without_models,
 )
 from drop_parsing.cli.train_reader import Device, Precision, local_folder, read_questions
 from drop_parsing.data.types import Passage, Question
@@ -100,9 +101,7 @@ def predict(
         from drop_parsing.parser.run_files import is_parser_run
         from drop_parsing.training.predicting import predict_all
     except ImportError as error:
-        raise InputError(
-            f'Prediction needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
-        ) from error
+        raise without_models("Prediction", error) from error
     started = time.perf_counter()
     failed: list[Failed] = []
     passages = read_questions(inputs, failed)

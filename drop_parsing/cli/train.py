@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from drop_parsing.cli import train_parser, train_reader
-from drop_parsing.cli.common import Json, print_result, stderr, stdout
+from drop_parsing.cli.common import Json, print_result, stderr, stdout, without_models
 from drop_parsing.errors import InputError
 from extractors.annotate import SpacyAnnotator, load_pipeline
 from extractors.srl_pieces import NO_PIECES
@@ -64,9 +64,7 @@ def srl(
         from drop_parsing.training.srl_network import Options
         from drop_parsing.training.srl_train import read_corpora, read_pieces, train
     except ImportError as error:
-        raise InputError(
-            f'Training needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
-        ) from error
+        raise without_models("Training", error) from error
     started = time.perf_counter()
     if not out.parent.is_dir():
         raise InputError(f"There is no folder {out.parent} to write {out.name} in.")

@@ -20,6 +20,7 @@ from drop_parsing.cli.common import (
     progress_bar,
     stderr,
     stdout,
+    without_models,
 )
 from drop_parsing.cli.train_reader import Device, Precision, read_questions
 from drop_parsing.errors import InputError
@@ -68,9 +69,7 @@ def parser(
         from drop_parsing.training.devices import chosen_device, chosen_dtype
         from drop_parsing.training.run import Options
     except ImportError as error:
-        raise InputError(
-            f'Training needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
-        ) from error
+        raise without_models("Training", error) from error
     chosen = load_config(config)
     where = chosen_device(device)
     dtype = chosen_dtype(precision, where)

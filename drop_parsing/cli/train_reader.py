@@ -16,6 +16,7 @@ from drop_parsing.cli.common import (
     read_warned,
     stderr,
     stdout,
+    without_models,
 )
 from drop_parsing.data.types import Fault, Passage
 from drop_parsing.errors import InputError
@@ -54,9 +55,7 @@ def reader(
         from drop_parsing.training.preset import load_preset
         from drop_parsing.training.run import Options, train_reader
     except ImportError as error:
-        raise InputError(
-            f'Training needs the extra "models" ({error.name} is missing): pip install "drop-parsing[models]"'
-        ) from error
+        raise without_models("Training", error) from error
     preset = load_preset(config)
     where = chosen_device(device)
     failed: list[Failed] = []
