@@ -23,8 +23,8 @@ class Bounds:
         #: By identity, each with the family or pool: so that no other takes its place.
         self._families: dict[int, tuple[Family, Scores]] = {}
         self._pools: dict[int, tuple[Pool, Scores]] = {}
-        #: What was worked out of sets as seen, by family and aspect "rows": what shows less is worked out of it.
-        self._seen: dict[tuple[int, See], tuple[Words, Scores]] = {}
+        #: What was worked out of the sets of each family, by what is seen of them.
+        self._seen: dict[int, dict[See, tuple[Words, Scores]]] = {}
         self.of = np.zeros(len(things.columns.kinds))
         for kind, start, stop in things.columns.runs:
             self._run(kind, start, stop)
@@ -87,17 +87,18 @@ class Bounds:
 
     def of_seen(self, family: Family, see: See) -> Scores:
         """For each set that is seen."""
-        if (id(family), see) not in self._seen:
-            wider = [
+        own = self.of_family(family)
+        seen = self._seen.setdefault(id(family), {})
+        if see not in seen:
+            # What shows less is worked out of what shows more.
+            wider = (
                 known
-                for (owner, other), known in self._seen.items()
-                if owner == id(family) and other.aspect == "rows" and see.mask & ~other.mask == 0
-            ]
-            words, bounds = min(
-                wider, key=lambda known: len(known[1]), default=(family.sets.words, self.of_family(family))
+                for other, known in seen.items()
+                if other.aspect == "rows" and see.mask & ~other.mask == 0
             )
-            self._seen[id(family), see] = gathered(see.of(words), bounds, "max")
-        return self._seen[id(family), see][1]
+            words, bounds = min(wider, key=lambda known: len(known[1]), default=(family.sets.words, own))
+            seen[see] = gathered(see.of(words), bounds, "max")
+        return seen[see][1]
 
     def _local(self, name: str, leaves: Iterable[str]) -> float:
         return self._scorer(name, tuple(leaf for leaf in leaves if leaf != "all_structures"))

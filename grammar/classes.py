@@ -26,7 +26,7 @@ from grammar.worlds import Vector, Worlds
 Meaning = tuple[object, ...]
 
 #: Forests of more forms are too wide to be taken apart; trying takes longer than looking at a sample.
-MOST_FORMS = 10**8
+MOST_FORMS = 10**5
 #: Each class has an example, which is looked at by itself.
 MOST_CLASSES = 1000
 #: The standard normal quantile of a two-sided 95% interval.
@@ -42,6 +42,12 @@ class Meanings:
         self._worlds = worlds
         self._language = language
         self._known: dict[Form, Vector] = {}
+
+    def on(self, places: Sequence[int]) -> "Meanings":
+        """On some of these tables, by their places among them, with what is known already."""
+        some = Meanings(self._worlds, self._language, [self.tables[place] for place in places])
+        some._known = {form: tuple(vector[place] for place in places) for form, vector in self._known.items()}
+        return some
 
     def vector(self, form: Form) -> Vector:
         """Raises ValueError for a leaf that is not the language's."""

@@ -5,7 +5,7 @@ then kind, then as they are met: what stands below a thing has a smaller number,
 *run*, follow one another.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -166,8 +166,7 @@ def things_of(found: Found) -> tuple[Things, list[int]]:
 def things_under(nodes: Sequence[Node]) -> tuple[Things, list[int]]:
     """The things that nodes reach, themselves included, and the nodes' numbers."""
     writer = _Writer()
-    numbers = [writer.node(node) for node in nodes]
-    return writer.things(numbers)
+    return writer.things(writer.numbers(nodes))
 
 
 class _Writer:
@@ -182,43 +181,49 @@ class _Writer:
         self._below: list[list[int]] = []
         self._rest: list[Sequence[int]] = []
 
-    def node(self, thing: Any) -> int:
-        """The number of a thing for now; it is noted if it is new."""
-        number = self._met.get(id(thing))
-        return _NOTERS[type(thing)](self, thing) if number is None else number
+    def numbers(self, things: Iterable[Any]) -> list[int]:
+        """The numbers of things for now; what is new is noted."""
+        met = self._met.get
+        return [
+            _NOTERS[type(thing)](self, thing) if (number := met(id(thing))) is None else number
+            for thing in things
+        ]
 
     def _leaf(self, leaf: Leaf) -> int:
-        return -1 - self._text(leaf.form().name)
+        number = self._met[id(leaf)] = -1 - self._text(leaf.form().name)
+        return number
 
     def _packed(self, packed: Packed) -> int:
-        return self._note(packed, PACKED, 0, [*map(self.node, packed.alternatives)], packed.sizes)
+        return self._note(packed, PACKED, 0, self.numbers(packed.alternatives), packed.sizes)
 
     def _apply(self, apply: Apply) -> int:
-        return self._note(apply, APPLY, self._text(apply.name), [*map(self.node, apply.arguments)])
+        return self._note(apply, APPLY, self._text(apply.name), self.numbers(apply.arguments))
 
     def _pairs(self, pairs: Pairs) -> int:
-        return self._note(pairs, PAIRS, self._text(pairs.name), [self.node(pairs.argument)])
+        return self._note(pairs, PAIRS, self._text(pairs.name), self.numbers((pairs.argument,)))
 
     def _filtered(self, filtered: Filtered) -> int:
-        return self._note(filtered, FILTERED, 0, [self.node(filtered.rows), self.node(filtered.filters)])
+        return self._note(filtered, FILTERED, 0, self.numbers((filtered.rows, filtered.filters)))
 
     def _rows(self, rows: Rows) -> int:
         see = self._sees.setdefault(rows.see, len(self._sees))
-        return self._note(rows, ROWS, see, [self.node(rows.family)], sorted(rows.places))
+        return self._note(rows, ROWS, see, self.numbers((rows.family,)), sorted(rows.places))
 
     def _pool(self, pool: Pool) -> int:
-        below = [self.node(family) for family in pool.families]
-        below += [self.node(node) for _, node in pool.members]
+        below = self.numbers((*pool.families, *(node for _, node in pool.members)))
         words = to_words([mask for mask, _ in pool.members], pool.rows)
         return self._note(pool, POOL, pool.rows, below, words.view(np.uint32).ravel().tolist())
 
     def _family(self, family: Family) -> int:
-        below = [self.node(pool) for block in family.blocks for pool in block.pools]
+        below = self.numbers(pool for block in family.blocks for pool in block.pools)
         rest = [*chain(*((JOINS.index(block.join), len(block.pools)) for block in family.blocks))]
         return self._note(family, FAMILY, family.rows, below, rest)
 
     def _note(self, thing: Any, kind: int, tag: int, below: list[int], rest: Sequence[int] = ()) -> int:
-        depth = 1 + max((self._kinds[number][1] for number in below if number >= 0), default=-1)
+        depth = 0
+        for number in below:
+            if number >= 0 and self._kinds[number][1] >= depth:
+                depth = self._kinds[number][1] + 1
         number = self._met[id(thing)] = len(self._things)
         self._things.append(thing)
         self._kinds.append((kind, depth, tag))

@@ -237,6 +237,17 @@ class Choices:
     def __len__(self) -> int:
         return len(self.picks[0])
 
+    @property
+    def counts(self) -> Counts:
+        """The number of forms of each choice. No product exceeds the count of all choices of a block, which fits."""
+        counts = times = np.ones(len(self), np.int64)
+        for i, (pool, pick) in enumerate(zip(self.pools, self.picks, strict=True)):
+            # How often the same set has been picked in a row: so many different forms of it are chosen.
+            again = pick == self.picks[i - 1] if i and pool is self.pools[i - 1] else False
+            times = np.where(again, times + 1, 1)
+            counts = counts * (pool.counts[pick] - times + 1) // times
+        return counts
+
     def choice(self, number: int) -> Choice:
         picked = zip(self.pools, (int(pick[number]) for pick in self.picks), strict=True)
         same = (list(places) for _, places in groupby(picked, key=lambda pick: (id(pick[0]), pick[1])))
@@ -302,9 +313,10 @@ class Family:
 
     def seen_as(self, see: See, masks: Sequence[int]) -> Index:
         """The sets that are seen as one of the masks."""
-        seen = see.of(self.sets.words)
-        places = [np.flatnonzero((seen == words).all(axis=1)) for words in to_words(masks, self.rows)]
-        return np.sort(np.concatenate(places))
+        seen, sought = see.of(self.sets.words), to_words(masks, self.rows)
+        if sought.shape[1] == 1:
+            return np.flatnonzero(np.isin(seen[:, 0], sought[:, 0]))
+        return np.sort(np.concatenate([np.flatnonzero((seen == words).all(axis=1)) for words in sought]))
 
 
 class Seen:

@@ -169,11 +169,11 @@ class Rows:
         at = int(np.searchsorted(ends, index, side="right"))
         index -= int(ends[at] - counts[at])
         for block, choices in self.family.choices(self.family.masks[int(sets[at])]):
-            for choice in map(choices.choice, range(len(choices))):
-                count = prod(comb(node.count, times) for node, times in choice)
-                if index < count:
-                    return _chosen(block, choice, index)
-                index -= count
+            ends = np.cumsum(choices.counts)
+            place = int(np.searchsorted(ends, index, side="right"))
+            index -= int(ends[place - 1]) if place else 0
+            if place < len(ends):
+                return _chosen(block, choices.choice(place), index)
         raise IndexError("there is no form with this number")
 
 

@@ -23,6 +23,10 @@ from grammar.masks import Scores, to_masks
 __all__ = ["Ranking", "Scored", "Scorer", "best"]
 
 
+#: So many of the greatest bounds are sorted before the others.
+_FIRST = 32
+
+
 class Scored(NamedTuple):
     score: float
     form: Form
@@ -31,8 +35,8 @@ class Scored(NamedTuple):
 def best(forest: Found | Node, scorer: Scorer, number: int) -> list[Scored]:
     """The ``number`` forms of the highest score, best first."""
     if isinstance(forest, Found):
-        return Ranking(things_of(forest)[0], scorer).best(forest.root, number)
-    return Ranking(things_under([forest])[0], scorer).best(forest, number)
+        return Ranking(things_of(forest)[0], scorer).best((forest.root, number))[0]
+    return Ranking(things_under([forest])[0], scorer).best((forest, number))[0]
 
 
 class _List:
@@ -63,9 +67,10 @@ class Ranking:
         # By identity: each node is kept beside its forms, so that no other takes its place.
         self._lists: dict[int, tuple[Node, _List]] = {}
 
-    def best(self, node: Node, number: int) -> list[Scored]:
-        """The ``number`` best forms of a node of the forest, or of one that is made out of such."""
-        ranked = list(islice(self.ranked(node), number))
+    def best(self, *wanted: tuple[Node, int]) -> list[list[Scored]]:
+        """So many of the best forms of each node, which is one of the forest or made out of such. What the nodes have
+        in common is ranked once."""
+        ranked = [list(islice(self.ranked(node), number)) for node, number in wanted]
         self._lists.clear()  # What is under way there refers to this ranking.
         return ranked
 
@@ -135,14 +140,14 @@ class Ranking:
 def _merged(bounds: Scores, opener: Callable[[int], Iterator[Scored]]) -> Iterator[Scored]:
     """The items of several sources, best first: each source is best first too, and none of its items exceeds its
     bound. A source is opened when its turn comes; of equals, what is at hand comes first."""
-    order = np.argsort(-bounds, kind="stable")  # no list: there may be millions
-    waiting = 0
+    order = _falling(bounds)
+    waiting = next(order, None)
     queue: list[tuple[float, int, Scored]] = []
     opened: dict[int, Iterator[Scored]] = {}
-    while queue or waiting < len(order):
-        if waiting < len(order) and (not queue or bounds[order[waiting]] > -queue[0][0]):
-            place = int(order[waiting])
-            waiting += 1
+    while queue or waiting is not None:
+        if waiting is not None and (not queue or bounds[waiting] > -queue[0][0]):
+            place = waiting
+            waiting = next(order, None)
             opened[place] = opener(place)
         else:
             _, place, item = heappop(queue)
@@ -150,6 +155,15 @@ def _merged(bounds: Scores, opener: Callable[[int], Iterator[Scored]]) -> Iterat
         following = next(opened[place], None)
         if following is not None:
             heappush(queue, (-following.score, place, following))
+
+
+def _falling(bounds: Scores) -> Iterator[int]:
+    """The places of bounds, the greatest first; of equals the first. There may be millions, of which few are asked
+    for: the greatest are sorted by themselves."""
+    few = len(bounds) <= 4 * _FIRST
+    ahead = bounds >= (-np.inf if few else np.partition(bounds, -_FIRST)[-_FIRST])
+    for places in (np.flatnonzero(ahead), np.flatnonzero(~ahead)):
+        yield from map(int, places[np.argsort(-bounds[places], kind="stable")])
 
 
 def _products(

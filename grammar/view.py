@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from extractors import values
 from extractors.table import Argument, Span, Table
@@ -15,6 +15,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+")
 
 
+@lru_cache(maxsize=2**16)
 def key(text: str) -> str:
     """The form in which texts are searched for: lower case, no accents, words joined by one underscore."""
     if not text.isascii():

@@ -36,10 +36,9 @@ def candidates(found: Found, asked: Asked) -> list[Form]:
     things, _ = things_of(found)
     forms: list[Form] = []
     for named, number in ((MANY, ALL), (FEW, 0)):
-        ranking = Ranking(things, _scorer(asked, named))
-        forms += [form for _, form in ranking.best(found.root, number)]
-        for group in groups.values():
-            forms += [form for _, form in ranking.best(Packed(group), EACH)]
+        wanted = [(found.root, number), *((Packed(group), EACH) for group in groups.values())]
+        for ranked in Ranking(things, _scorer(asked, named)).best(*wanted):
+            forms += [form for _, form in ranked]
     return list(dict.fromkeys(forms))
 
 

@@ -159,9 +159,11 @@ class SchemeSummary:
 
 @dataclass(frozen=True, slots=True)
 class Spuriousness:
-    """A whole analysis: every question, the paragraphs by passage id, and the summary of each scheme."""
+    """A whole analysis: every question, the paragraphs by passage id, and the summary of each scheme. ``decomposed``
+    are the ids of the questions that have a decomposition."""
 
     questions: Sequence[QuestionClasses]
     paragraphs: Mapping[str, str]
     summaries: Sequence[SchemeSummary]
     seed: int
+    decomposed: frozenset[str] = frozenset()

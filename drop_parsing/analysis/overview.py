@@ -1,7 +1,7 @@
 """The figures of a scheme that the page of spuriousness shows: coverage and retention by answer type, distributions,
 and the spurious rate with its interval."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import get_args
@@ -23,6 +23,18 @@ class KindFigures:
     retention: Share | None
 
 
+#: From which agreement with its decomposition on a kept class is taken to do what the question asks.
+AGREES = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposed:
+    """The questions that have a decomposition: those with a kept class, and those with one that agrees with it."""
+
+    kept: Proportion
+    agreeing: Proportion
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """One scheme's figures. ``forms`` and ``classes`` count those of each question; ``interval`` is that of the
@@ -31,6 +43,7 @@ class Overview:
     summary: SchemeSummary
     interval: tuple[float, float] | None
     kept: Proportion
+    decomposed: Decomposed
     kinds: Mapping[Kind, KindFigures]
     forms: Sequence[int]
     classes: Sequence[int]
@@ -62,6 +75,7 @@ class Together:
 
     covered: Proportion
     kept: Proportion
+    decomposed: Decomposed
 
 
 def together(found: Spuriousness) -> Together:
@@ -72,6 +86,20 @@ def together(found: Spuriousness) -> Together:
     return Together(
         proportion(any(one.covered for one in analysed) for analysed in questions.values()),
         proportion(any(one.kept for one in analysed) for analysed in questions.values()),
+        _decomposed(found, questions.values()),
+    )
+
+
+def _decomposed(found: Spuriousness, questions: Iterable[Sequence[QuestionClasses]]) -> Decomposed:
+    """Of questions, each as analysed under some schemes."""
+    kept = [
+        [each for one in analysed for each in one.kept]
+        for analysed in questions
+        if analysed[0].query_id in found.decomposed
+    ]
+    return Decomposed(
+        proportion(map(bool, kept)),
+        proportion(any((one.scores["qdmr"] or 0) >= AGREES for one in classes) for classes in kept),
     )
 
 
@@ -97,6 +125,7 @@ def _of_scheme(
         summary,
         mean_interval(shares, seed=found.seed),
         proportion(bool(one.kept) for one in questions),
+        _decomposed(found, ([one] for one in questions)),
         kinds,
         [one.forms for one in questions],
         [one.met for one in questions],

@@ -72,11 +72,12 @@ def analyse_passage(
     """The questions of a passage that have an answer, in order. ``decompositions`` are by ``qdmr.question_key``."""
     changed = changed_tables(table, settings.candidates, settings.seed)
     worlds = Worlds([View(table), *(View(each.table) for each in changed)])
+    copies = [_copy(table, each) for each in changed]
     drafts = []
     for question in passage.questions:
         if question.references:
             decomposition = decompositions.get(question_key(question.text))
-            drafts.append(_draft(question, table, changed, worlds, settings, decomposition))
+            drafts.append(_draft(question, copies, worlds, settings, decomposition))
     _judge_contrasts(drafts)
     return [_finished(draft, passage, table.scheme, settings) for draft in drafts]
 
@@ -126,8 +127,7 @@ class _Draft:
 
 def _draft(
     question: Question,
-    table: Table,
-    changed: Sequence[ChangedTable],
+    candidate_copies: Sequence[Copy],
     worlds: Worlds,
     settings: SpuriousnessSettings,
     decomposition: Decomposition | None,
@@ -140,9 +140,9 @@ def _draft(
     on_all = Meanings(worlds, language, range(len(worlds.views)))
     told = [meaning(on_all.vector(form)) for form in likely]
     picked = chosen(list(zip(*told, strict=True))[1:], settings.tables, [each[0] for each in told])
-    meanings = Meanings(worlds, language, [0, *(1 + place for place in picked)])
+    meanings = on_all.on([0, *(1 + place for place in picked)])
     parts = partition(found, likely, meanings, settings.sample, settings.seed)
-    copies = tuple(_copy(table, changed[place]) for place in picked)
+    copies = tuple(candidate_copies[place] for place in picked)
     draft = _Draft(question, language, found, parts, copies)
     suited = {form: _Suited.of(form, asked, meanings) for each in parts.classes for form in each.examples}
     weighed = likely or list(suited)

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from drop_parsing.analysis.contrast import contrast_sets
-from drop_parsing.analysis.judged import JUDGES, QuestionClasses, SchemeSummary
+from drop_parsing.analysis.judged import JUDGES, Copy, QuestionClasses, SchemeSummary
 from drop_parsing.analysis.qdmr import Decomposition, question_key
 from drop_parsing.analysis.spuriousness import VERSION, SpuriousnessSettings, analyse_passage
 from drop_parsing.data.types import Passage, Question
@@ -113,6 +113,8 @@ class _Job:
     progress: Callable[[int], None]
     asked: list[tuple[str, str, str]] = field(default_factory=list)
     found: dict[str, QuestionClasses | Failure | None] = field(default_factory=dict)
+    #: The fictitious tables met: questions of a passage share them, which a cache does not know.
+    copies: dict[Copy, Copy] = field(default_factory=dict)
     cached: int = 0
     skipped: int = 0
 
@@ -131,7 +133,7 @@ class _Job:
             table = tables.get(text_hash(passage.text))
             if all(key in rows or key in self.found for key in own):
                 self.cached += sum(key in rows for key in own)
-                self.found.update((key, _from_row(rows[key])) for key in own if key in rows)
+                self.found.update((key, self._shared(_from_row(rows[key]))) for key in own if key in rows)
             elif table is None:
                 failure = Failure(f"passage {passage.id} has no table: extract it first")
                 self.found.update((key, failure) for key in own)
@@ -150,7 +152,7 @@ class _Job:
                 self.found.update((key, outcome) for key in keys)
                 continue
             for key, analysed in zip(keys, outcome, strict=True):
-                self.found[key] = analysed
+                self.found[key] = self._shared(analysed)
                 rows.append({"key": key, "analysis": json.dumps(analysed.to_json())})
         if rows:
             self.analyses.add(rows)
@@ -164,6 +166,9 @@ class _Job:
             elif outcome is not None:
                 report.questions.append(replace(outcome, passage_id=passage, query_id=question))
         return report
+
+    def _shared(self, one: QuestionClasses) -> QuestionClasses:
+        return replace(one, copies=tuple(self.copies.setdefault(copy, copy) for copy in one.copies))
 
     def _of(self, passage: Passage) -> dict[str, Decomposition]:
         keys = (question_key(question.text) for question in passage.questions)

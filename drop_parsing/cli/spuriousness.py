@@ -11,8 +11,8 @@ import typer
 from drop_parsing.analysis.intervals import Proportion
 from drop_parsing.analysis.judged import Spuriousness
 from drop_parsing.analysis.judgement import PAPER_STUDY, Judgement, judge
-from drop_parsing.analysis.overview import Overview, Together, overview, together
-from drop_parsing.analysis.qdmr import read_decompositions
+from drop_parsing.analysis.overview import Decomposed, Overview, Together, overview, together
+from drop_parsing.analysis.qdmr import question_key, read_decompositions
 from drop_parsing.analysis.sheet import JudgedRow, read_sheet, sample, write_sheet
 from drop_parsing.analysis.spuriousness import SpuriousnessSettings
 from drop_parsing.analysis.spuriousness_job import (
@@ -116,6 +116,7 @@ def spuriousness(
         {passage.id: passage.text for passage in passages},
         [summary(name, report.questions) for name, report in reports.items()],
         seed,
+        frozenset(q.id for p in passages for q in p.questions if question_key(q.text) in decompositions),
     )
     tables = _tables(passages, stores)
     overviews = overview(found, passages, tables)
@@ -177,6 +178,7 @@ def _figures(each: Overview, report: AnalysisReport) -> dict[str, Any]:
         "spurious_rate": round(total.spurious_rate, 4),
         "interval": [round(bound, 4) for bound in each.interval] if each.interval else None,
         "kept": _share(each.kept),
+        "decomposed": _decomposed(each.decomposed),
         "by_judge": {
             judge: None if rate is None else round(rate, 4) for judge, rate in total.by_judge.items()
         },
@@ -194,7 +196,13 @@ def _together(found: Spuriousness) -> dict[str, Any]:
         "questions": both.covered.total,
         "covered": both.covered.successes,
         "kept": _share(both.kept),
+        "decomposed": _decomposed(both.decomposed),
     }
+
+
+def _decomposed(one: Decomposed) -> dict[str, Any] | None:
+    """Of the questions that have a decomposition; None where none has."""
+    return {"kept": _share(one.kept), "agreeing": _share(one.agreeing)} if one.kept.total else None
 
 
 def _judged_figures(judgement: Judgement) -> dict[str, Any]:
@@ -231,10 +239,20 @@ def _show(overviews: Sequence[Overview], both: Together, judgement: Judgement | 
             f"any scheme: {both.covered.successes} of {both.covered.total} questions covered; "
             f"a class kept for {_with_interval(both.kept)}"
         )
+    if both.decomposed.kept.total:
+        by_scheme = [
+            *((each.summary.scheme, each.decomposed) for each in overviews),
+            ("any", both.decomposed),
+        ]
+        shares = "; ".join(
+            f"{name}: {_with_interval(one.kept)}, agreeing too {_with_interval(one.agreeing)}"
+            for name, one in by_scheme
+        )
+        stdout.print(f"questions with a decomposition for which a class is kept: {shares}")
     if judgement is None:
         return
-    by_scheme = [*judgement.with_right.items(), ("any", judgement.together), ("the paper", PAPER_STUDY)]
-    right = "; ".join(f"{name}: {_with_interval(one)}" for name, one in by_scheme)
+    judged_right = [*judgement.with_right.items(), ("any", judgement.together), ("the paper", PAPER_STUDY)]
+    right = "; ".join(f"{name}: {_with_interval(one)}" for name, one in judged_right)
     stdout.print(f"questions with a form judged right: {right}")
     stdout.print(
         f"the combined score against the person: precision {_with_interval(judgement.precision)}, "
