@@ -48,7 +48,7 @@ class Bounds:
             case Filtered():
                 return self.of_node(node.rows) + self.of_node(node.filters)
             case Rows():
-                return float(self.of_seen(node.family, node.see)[list(node.places)].max())
+                return float(self.of_seen(node.family, node.see)[list(node.places)].max(initial=-np.inf))
             case _:
                 return 0.0
 
@@ -107,10 +107,7 @@ class Bounds:
         columns = self._things.columns
         below, begins = columns.below.span(start, stop)
         if kind == PACKED:
-            self.of[start:stop] = -np.inf  # that of no alternatives
-            some = np.diff(begins, append=len(below)) > 0
-            if some.any():
-                self.of[start:stop][some] = np.maximum.reduceat(self.of_numbers(below), begins[some])
+            self.of[start:stop] = _greatest(self.of_numbers(below), begins)
         elif kind == APPLY:
             self.of[start:stop] = np.add.reduceat(self.of_numbers(below), begins) + self._locals(start, stop)
         elif kind == PAIRS:
@@ -150,10 +147,10 @@ class Bounds:
         each = np.repeat(keys, lengths)
         order = np.argsort(each, kind="stable")
         cuts = np.flatnonzero(np.diff(each[order], prepend=-1))
-        for some in np.split(order, cuts[1:]):
+        for some in np.split(order, cuts)[1:]:
             number, tag = divmod(int(each[some[0]]), len(columns.sees))
             bounds[some] = self.of_seen(self._things.thing(number), columns.sees[tag])[places[some]]
-        self.of[start:stop] = np.maximum.reduceat(bounds, begins)
+        self.of[start:stop] = _greatest(bounds, begins)
 
     def _block(self, block: Block) -> tuple[Words, Scores]:
         first, *others = [gathered(pool.words, self.of_pool(pool), "max") for pool in block.pools]
@@ -162,3 +159,13 @@ class Bounds:
             made = combined(made, other, block.join == "union", "max")
         words, bounds = made
         return words, bounds + self.score(block.join)
+
+
+def _greatest(scores: Scores, begins: Ints) -> Scores:
+    """Of lists of scores, one after another, the greatest of each; ``begins`` are where they begin. The greatest of
+    none is below any score."""
+    greatest: Scores = np.full(len(begins), -np.inf)
+    some = np.diff(begins, append=len(scores)) > 0
+    if some.any():
+        greatest[some] = np.maximum.reduceat(scores, begins[some])
+    return greatest

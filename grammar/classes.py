@@ -125,16 +125,22 @@ class Partition:
     exact: bool
 
 
+def told_apart(forms: Iterable[Form], meanings: Meanings) -> dict[Meaning, EquivalenceClass]:
+    """The classes of some forms by what they denote, uncounted, in order of their first form."""
+    classes: dict[Meaning, EquivalenceClass] = {}
+    for form in forms:
+        vector = meanings.vector(form)
+        classes.setdefault(meaning(vector), EquivalenceClass(vector)).examples.append(form)
+    return classes
+
+
 def partition(found: Found, best: Iterable[Form], meanings: Meanings, sample: int, seed: int) -> Partition:
     """The classes of the forms found: all, counted exactly, where the forest can be taken apart; else those met among
     the ``best`` and a sample of so many forms, each as likely as any other.
 
     A class with a share of the forms is missed by the sample with probability (1 - share) ** sample.
     """
-    classes: dict[Meaning, EquivalenceClass] = {}
-    for form in best:
-        vector = meanings.vector(form)
-        classes.setdefault(meaning(vector), EquivalenceClass(vector)).examples.append(form)
+    classes = told_apart(best, meanings)
     parts = meanings.parts(found)
     if parts is None:
         return Partition(_sampled(found, classes, meanings, sample, seed), exact=False)

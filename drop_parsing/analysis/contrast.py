@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from grammar.forms import Form
 
-#: The questions of a contrast set are numbered: ``<id of the original>_<number>``.
+#: The contrasts of a question are numbered: ``<id of the original>_<number>``.
 _NUMBERED = re.compile(r"(.+)_\d+")
 _OPPOSITE: Mapping[str, str] = {
     "argmin": "argmax", "min": "max", "last": "first", "next": "previous", "last_phrase": "first_phrase",
@@ -30,19 +30,21 @@ def family(form: Form) -> str:
     return form.name if prefix in ("relation", "part") else prefix
 
 
-def contrast_sets(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def contrast_sets(ids: Iterable[str]) -> list[list[str]]:
+    """The contrast sets of at least two among these query ids; the original, where it is there, is one of its set."""
+    held = list(ids)
+    originals = {id: match[1] for id in held if (match := _NUMBERED.fullmatch(id))}
+    sets: dict[str, list[str]] = {original: [] for original in originals.values()}
+    for id in held:
+        original = originals.get(id, id)
+        if original in sets:
+            sets[original].append(id)
+    return [each for each in sets.values() if len(each) > 1]
+
+
+def contrasts(ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Query id -> the others of its contrast set; without those that have none."""
-    sets: dict[str, list[str]] = {}
-    for id in ids:
-        match = _NUMBERED.fullmatch(id)
-        if match:
-            sets.setdefault(match.group(1), []).append(id)
-    return {
-        id: tuple(other for other in ids if other != id)
-        for ids in sets.values()
-        if len(ids) > 1
-        for id in ids
-    }
+    return {id: tuple(other for other in each if other != id) for each in contrast_sets(ids) for id in each}
 
 
 def consistency(forms: Sequence[Form], others: Sequence[frozenset[str]]) -> float:

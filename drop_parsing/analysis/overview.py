@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import get_args
 
+from drop_parsing.analysis.contrast import contrast_sets, family
 from drop_parsing.analysis.intervals import Proportion, mean_interval, proportion
 from drop_parsing.analysis.judged import QuestionClasses, SchemeSummary, Spuriousness
 from drop_parsing.analysis.retention import Retention, Share, retention
 from drop_parsing.data.types import Kind, Passage, Question
 from extractors.table import Table
+from grammar.forms import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,14 @@ class Decomposed:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """One scheme's figures. ``forms`` and ``classes`` count those of each question; ``interval`` is that of the
-    summary's spurious rate, None where no question is covered; ``kept`` are the questions with a kept class."""
+    summary's spurious rate, None where no question is covered; ``kept`` are the questions with a kept class.
+    ``contrast_sets`` are those for which one family has a kept form that answers each of the questions."""
 
     summary: SchemeSummary
     interval: tuple[float, float] | None
     kept: Proportion
     decomposed: Decomposed
+    contrast_sets: Proportion
     kinds: Mapping[Kind, KindFigures]
     forms: Sequence[int]
     classes: Sequence[int]
@@ -76,6 +80,7 @@ class Together:
     covered: Proportion
     kept: Proportion
     decomposed: Decomposed
+    contrast_sets: Proportion
 
 
 def together(found: Spuriousness) -> Together:
@@ -87,6 +92,7 @@ def together(found: Spuriousness) -> Together:
         proportion(any(one.covered for one in analysed) for analysed in questions.values()),
         proportion(any(one.kept for one in analysed) for analysed in questions.values()),
         _decomposed(found, questions.values()),
+        _answered_sets(found.questions),
     )
 
 
@@ -101,6 +107,23 @@ def _decomposed(found: Spuriousness, questions: Iterable[Sequence[QuestionClasse
         proportion(map(bool, kept)),
         proportion(any((one.scores["qdmr"] or 0) >= AGREES for one in classes) for classes in kept),
     )
+
+
+def _answered_sets(questions: Sequence[QuestionClasses]) -> Proportion:
+    """Of the contrast sets among the questions of each passage, which may be analysed under some schemes."""
+    passages: dict[str, dict[str, dict[str, QuestionClasses]]] = {}
+    for one in questions:
+        passages.setdefault(one.passage_id, {}).setdefault(one.query_id, {})[one.scheme] = one
+    sets = [[asked[id] for id in ids] for asked in passages.values() for ids in contrast_sets(asked)]
+    return proportion(any(_answered(one, scheme) for scheme in one[0]) for one in sets)
+
+
+def _answered(questions: Sequence[Mapping[str, QuestionClasses]], scheme: str) -> bool:
+    """Whether one family has a kept form for each of some questions, under a scheme."""
+    families = [
+        {family(parse(each.form).form) for each in one[scheme].kept} for one in questions if scheme in one
+    ]
+    return len(families) == len(questions) and bool(set.intersection(*families))
 
 
 def _of_scheme(
@@ -126,6 +149,7 @@ def _of_scheme(
         mean_interval(shares, seed=found.seed),
         proportion(bool(one.kept) for one in questions),
         _decomposed(found, ([one] for one in questions)),
+        _answered_sets(questions),
         kinds,
         [one.forms for one in questions],
         [one.met for one in questions],

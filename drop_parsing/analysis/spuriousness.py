@@ -1,7 +1,7 @@
 """The spuriousness of one passage's questions: classes of forms on fictitious tables, judged and weighed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from math import fsum
 
@@ -9,7 +9,7 @@ from spacy.language import Language as Pipeline
 
 from drop_parsing.analysis.candidates import brevity, candidates
 from drop_parsing.analysis.combined import KEPT, combined
-from drop_parsing.analysis.contrast import consistency, contrast_sets, family
+from drop_parsing.analysis.contrast import consistency, contrasts, family
 from drop_parsing.analysis.grounding import Asked
 from drop_parsing.analysis.judged import ChangedCell, Copy, FormClass, QuestionClasses
 from drop_parsing.analysis.qdmr import Decomposition, agreement, question_key
@@ -19,7 +19,7 @@ from drop_parsing.goal import AnswerGoal
 from drop_parsing.literals import literals_of
 from extractors.annotate import load_pipeline
 from extractors.table import Table
-from grammar.classes import EquivalenceClass, Meanings, Partition, meaning, partition
+from grammar.classes import EquivalenceClass, Meanings, Partition, meaning, partition, told_apart
 from grammar.executor import cells_used, texts_of
 from grammar.forest import Found
 from grammar.forms import Form
@@ -82,6 +82,31 @@ def analyse_passage(
     return [_finished(draft, passage, table.scheme, settings) for draft in drafts]
 
 
+def form_scores(
+    passage: Passage, table: Table, forms: Mapping[str, Sequence[str]], settings: SpuriousnessSettings
+) -> dict[str, dict[str, float]]:
+    """How likely given forms mean their questions: by question id and form, the combined score of the form's class,
+    told apart among the given ones alone. Nothing is searched.
+
+    ``forms`` are by question id. Raises ``grammar.forms.FormError`` for what is no form of a question's language.
+    """
+    changed = changed_tables(table, settings.candidates, settings.seed)
+    worlds = Worlds([View(table), *(View(each.table) for each in changed)])
+    view = worlds.views[0]
+    found = {}
+    for question in passage.questions:
+        document = _pipeline()(question.text)
+        language = Language(view, literals_of(document, view))
+        given = [language.check(form) for form in forms.get(question.id, ())]
+        meanings = _telling(given, worlds, language, settings.tables)
+        classes = list(told_apart(given, meanings).values())
+        scored, _ = _scored(classes, given, Asked(document, view), meanings, None)
+        found[question.id] = {
+            str(form): combined(judged.scores) for judged in scored for form in judged.found.examples
+        }
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Suited:
     """How well a form suits its question by words and length."""
@@ -114,15 +139,15 @@ class _Class:
 @dataclass(slots=True)
 class _Draft:
     """A question with its classes, before contrasts are compared and the scores combined. ``priors`` are the forms
-    that may mean it with their weights; ``tables`` the numbers of the fictitious tables chosen."""
+    that may mean it with their weights."""
 
     question: Question
     language: Language
     found: Found
     partition: Partition
     copies: tuple[Copy, ...]
-    classes: list[_Class] = field(default_factory=list)
-    priors: Mapping[Form, float] = field(default_factory=dict)
+    classes: list[_Class]
+    priors: Mapping[Form, float]
 
 
 def _draft(
@@ -137,17 +162,35 @@ def _draft(
     asked = Asked(document, view)
     found = search(language, AnswerGoal(question.references), settings.max_size)
     likely = candidates(found, asked)
-    on_all = Meanings(worlds, language, range(len(worlds.views)))
-    told = [meaning(on_all.vector(form)) for form in likely]
-    picked = chosen(list(zip(*told, strict=True))[1:], settings.tables, [each[0] for each in told])
-    meanings = on_all.on([0, *(1 + place for place in picked)])
+    meanings = _telling(likely, worlds, language, settings.tables)
     parts = partition(found, likely, meanings, settings.sample, settings.seed)
-    copies = tuple(candidate_copies[place] for place in picked)
-    draft = _Draft(question, language, found, parts, copies)
-    suited = {form: _Suited.of(form, asked, meanings) for each in parts.classes for form in each.examples}
+    copies = tuple(candidate_copies[table - 1] for table in meanings.tables[1:])
+    classes, priors = _scored(parts.classes, likely, asked, meanings, decomposition)
+    return _Draft(question, language, found, parts, copies, classes, priors)
+
+
+def _telling(forms: Sequence[Form], worlds: Worlds, language: Language, number: int) -> Meanings:
+    """On the real table and so many fictitious ones, which tell the forms apart best."""
+    on_all = Meanings(worlds, language, range(len(worlds.views)))
+    told = [meaning(on_all.vector(form)) for form in forms]
+    picked = chosen(list(zip(*told, strict=True))[1:], number, [each[0] for each in told])
+    return on_all.on([0, *(1 + place for place in picked)])
+
+
+def _scored(
+    classes: Sequence[EquivalenceClass],
+    likely: Sequence[Form],
+    asked: Asked,
+    meanings: Meanings,
+    decomposition: Decomposition | None,
+) -> tuple[list[_Class], dict[Form, float]]:
+    """The classes with what the judges say, but for contrasts; and the prior weights of the likely forms, or of all
+    where none is likely."""
+    suited = {form: _Suited.of(form, asked, meanings) for each in classes for form in each.examples}
     weighed = likely or list(suited)
-    draft.priors = dict(zip(weighed, prior_weights([suited[form].prior for form in weighed]), strict=True))
-    for each in parts.classes:
+    priors = dict(zip(weighed, prior_weights([suited[form].prior for form in weighed]), strict=True))
+    scored = []
+    for each in classes:
         example = max(each.examples, key=lambda form: suited[form].prior)
         words = suited[example]
         scores: dict[str, float | None] = {
@@ -156,12 +199,12 @@ def _draft(
             "contrast": None,
             "calls": words.calls,
         }
-        prior = sum(draft.priors.get(form, 0.0) for form in each.examples)
-        draft.classes.append(_Class(each, example, scores, prior))
-    votes = vote([meaning(c.found.vector)[1:] for c in draft.classes], [c.prior for c in draft.classes])
-    for judged, share in zip(draft.classes, votes, strict=True):
-        judged.scores = {"vote": share if copies else None, **judged.scores}
-    return draft
+        prior = sum(priors.get(form, 0.0) for form in each.examples)
+        scored.append(_Class(each, example, scores, prior))
+    votes = vote([meaning(c.found.vector)[1:] for c in scored], [c.prior for c in scored])
+    for judged, share in zip(scored, votes, strict=True):
+        judged.scores = {"vote": share if meanings.tables[1:] else None, **judged.scores}
+    return scored, priors
 
 
 def _copy(table: Table, changed: ChangedTable) -> Copy:
@@ -170,7 +213,7 @@ def _copy(table: Table, changed: ChangedTable) -> Copy:
 
 
 def _judge_contrasts(drafts: Sequence[_Draft]) -> None:
-    sets = contrast_sets(draft.question.id for draft in drafts)
+    sets = contrasts(draft.question.id for draft in drafts)
     answering = {
         draft.question.id: frozenset(map(family, draft.priors))
         for draft in drafts

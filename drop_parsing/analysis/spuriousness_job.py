@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from drop_parsing.analysis.contrast import contrast_sets
+from drop_parsing.analysis.contrast import contrasts
 from drop_parsing.analysis.judged import JUDGES, Copy, QuestionClasses, SchemeSummary
 from drop_parsing.analysis.qdmr import Decomposition, question_key
 from drop_parsing.analysis.spuriousness import VERSION, SpuriousnessSettings, analyse_passage
@@ -177,7 +177,7 @@ class _Job:
     def _keys(self, passage: Passage) -> tuple[str, ...]:
         """The identity of each analysis in the cache of its settings: extractor, paragraph, question, answers,
         decomposition and the questions that it is contrasted with."""
-        sets = contrast_sets(question.id for question in passage.questions)
+        sets = contrasts(question.id for question in passage.questions)
         asked = {question.id: [question.text, _answers(question)] for question in passage.questions}
         identity = text_hash(passage.text)
         keys = []

@@ -179,6 +179,7 @@ def _figures(each: Overview, report: AnalysisReport) -> dict[str, Any]:
         "interval": [round(bound, 4) for bound in each.interval] if each.interval else None,
         "kept": _share(each.kept),
         "decomposed": _decomposed(each.decomposed),
+        "contrast_sets": _contrast_sets(each.contrast_sets),
         "by_judge": {
             judge: None if rate is None else round(rate, 4) for judge, rate in total.by_judge.items()
         },
@@ -197,12 +198,18 @@ def _together(found: Spuriousness) -> dict[str, Any]:
         "covered": both.covered.successes,
         "kept": _share(both.kept),
         "decomposed": _decomposed(both.decomposed),
+        "contrast_sets": _contrast_sets(both.contrast_sets),
     }
 
 
 def _decomposed(one: Decomposed) -> dict[str, Any] | None:
     """Of the questions that have a decomposition; None where none has."""
     return {"kept": _share(one.kept), "agreeing": _share(one.agreeing)} if one.kept.total else None
+
+
+def _contrast_sets(sets: Proportion) -> dict[str, Any] | None:
+    """Of the contrast sets; None where there are none."""
+    return _share(sets) if sets.total else None
 
 
 def _judged_figures(judgement: Judgement) -> dict[str, Any]:
@@ -239,16 +246,17 @@ def _show(overviews: Sequence[Overview], both: Together, judgement: Judgement | 
             f"any scheme: {both.covered.successes} of {both.covered.total} questions covered; "
             f"a class kept for {_with_interval(both.kept)}"
         )
+    named: list[tuple[str, Overview | Together]] = [(each.summary.scheme, each) for each in overviews]
+    named.append(("any", both))
     if both.decomposed.kept.total:
-        by_scheme = [
-            *((each.summary.scheme, each.decomposed) for each in overviews),
-            ("any", both.decomposed),
-        ]
         shares = "; ".join(
-            f"{name}: {_with_interval(one.kept)}, agreeing too {_with_interval(one.agreeing)}"
-            for name, one in by_scheme
+            f"{name}: {_with_interval(one.decomposed.kept)}, agreeing too {_with_interval(one.decomposed.agreeing)}"
+            for name, one in named
         )
         stdout.print(f"questions with a decomposition for which a class is kept: {shares}")
+    if both.contrast_sets.total:
+        sets = "; ".join(f"{name}: {_with_interval(one.contrast_sets)}" for name, one in named)
+        stdout.print(f"contrast sets of which one kind of kept form answers every question: {sets}")
     if judgement is None:
         return
     judged_right = [*judgement.with_right.items(), ("any", judgement.together), ("the paper", PAPER_STUDY)]

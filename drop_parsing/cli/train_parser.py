@@ -81,18 +81,17 @@ def parser(
         (out / FORMS).unlink(missing_ok=True)
     failed: list[Failed] = []
     train_passages, dev_passages = read_questions(train, failed), read_questions(dev, failed)
-    with progress_bar("tables", len(train_passages) + len(dev_passages)) as advance:
-        data, without_table = load_data(
-            chosen,
-            Tables(one_scheme(scheme), backend),
-            train_passages,
-            dev_passages,
-            place(cache),
-            SearchSettings(max_size, keep, partial, forests),
-            " ".join(train),
-            chosen=out / FORMS,
-            advance=advance,
-        )
+    data, without_table = load_data(
+        chosen,
+        Tables(one_scheme(scheme), backend),
+        train_passages,
+        dev_passages,
+        place(cache),
+        SearchSettings(max_size, keep, partial, forests),
+        " ".join(train),
+        chosen=out / FORMS,
+        show=progress_bar,
+    )
     failed += without_table
     with progress_bar("training", None) as advance:
         options = Options(where, dtype, resume=resume, advance=advance, say=stderr.print)

@@ -109,6 +109,7 @@ class Batch:
     shortest: Tensor  # (B, S) long
     trees: Trees | None
     pieces: PieceBatch | None = None
+    contextual: Tensor | None = None  # (B, L, C) float
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -138,7 +139,8 @@ class Collator:
         self.leaves = leaves
 
     def __call__(self, questions: Sequence[QuestionInput]) -> Batch:
-        """A batch; its trees are there if every question has targets, its pieces if every question has them."""
+        """A batch; its trees are there if every question has targets, its pieces and its vectors in context if every
+        question has them."""
         places: dict[str, int] = {"": 0}
 
         def place(word: str) -> int:
@@ -152,6 +154,7 @@ class Collator:
         leaves = [[self.leaves.number(e.name) for e in question.entities] for question in questions]
         targets = [question.targets for question in questions if question.targets is not None]
         pieces = [question.pieces for question in questions if question.pieces is not None]
+        contextual = [question.contextual for question in questions if question.contextual is not None]
         return Batch(
             torch.tensor([len(row) for row in tokens]),
             torch.tensor([0, *(self.words.number(word) for word in list(places)[1:])]),
@@ -167,6 +170,7 @@ class Collator:
             _pad([question.shortest for question in questions], NEVER),
             _trees(targets) if len(targets) == len(questions) else None,
             collate_pieces(pieces, max([1, *map(len, types)])) if len(pieces) == len(questions) else None,
+            _pad(contextual).float() if len(contextual) == len(questions) else None,
         )
 
 

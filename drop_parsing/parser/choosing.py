@@ -113,7 +113,7 @@ def choose(
         kept = checked((form.logical_form for form in consistent.forms), language)
         return diverse(((score_of(form, scorer), form) for form in kept), number)
     with collector_paused():
-        scored = [(score, form) for score, form in best(found.root, scorer, _LOOKED_AT * number)]
+        scored = [(score, form) for score, form in best(found, scorer, _LOOKED_AT * number)]
     return diverse(scored, number)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from drop_parsing.parser.model import ParserSizes
+from drop_parsing.reader.config import ContextualConfig
 from drop_parsing.training import preset_files
 
 
@@ -10,6 +11,7 @@ from drop_parsing.training import preset_files
 class ParserConfig:
     """``vectors`` as for readers (``random``, ``glove:FILE``, ...). A ``transformer``, the folder of a BERT-like model
     or ``minilm``, reads question and paragraph together in place of the LSTM over these vectors, and is trained too.
+    Or the LSTM also reads ``contextual`` vectors of the question's words, as readers do, which are not trained.
 
     Of the consistent forms of a question ``candidates`` are taken (``choosing``), and it is trained on ``forms`` of
     them: the most plausible, or with ``refresh`` from the second epoch on those that the parser finds most likely.
@@ -19,13 +21,16 @@ class ParserConfig:
 
     The share ``rescoring`` of the passages is held out to fit the rescorer to (``rescoring``); 0 leaves the order of a
     beam to the decoder. A run ends after ``epochs``, after ``patience`` evaluations without a better dev F1, or after
-    ``minutes``; dev is evaluated every ``evaluate_every`` epochs, and at the end."""
+    ``minutes``; with ``decay`` the learning rate falls to 0 over ``epochs``, in a straight line. Dev is evaluated every
+    ``evaluate_every`` epochs, on the passages that make about ``evaluate_on`` questions, and on all of it at the end.
+    """
 
     sizes: ParserSizes = field(default_factory=ParserSizes)
     vectors: str = "random"
     vector_dim: int = 100
     min_word_count: int = 2
     transformer: str | None = None
+    contextual: ContextualConfig | None = None
     candidates: int = 40
     forms: int = 20
     prior: float = 1.0
@@ -38,10 +43,12 @@ class ParserConfig:
     epochs: int = 30
     batch_size: int = 64
     learning_rate: float = 1e-3
+    decay: bool = False
     gradient_norm: float = 5.0
     patience: int = 5
     minutes: float | None = None
     evaluate_every: int = 1
+    evaluate_on: int | None = None
     seed: int = 0
 
 

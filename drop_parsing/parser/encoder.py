@@ -76,14 +76,18 @@ class Linking(nn.Module):
 
 
 class LSTMEncoder(nn.Module):
-    """Word embeddings beside what each word is linked to, through a bidirectional LSTM."""
+    """Word embeddings beside what each word is linked to, through a bidirectional LSTM; with ``contextual_dim`` also
+    beside a projection of vectors in context, which are given and not trained."""
 
-    def __init__(self, embedding: nn.Module, embedded: int, dim: int, dropout: float) -> None:
+    def __init__(
+        self, embedding: nn.Module, embedded: int, dim: int, dropout: float, contextual_dim: int = 0
+    ) -> None:
         super().__init__()
         self.dim = dim
         self.embedding = embedding
         self.linking = Linking(embedded)
-        self.lstm = BiLSTM(2 * embedded, dim)
+        self.project = nn.Linear(contextual_dim, embedded) if contextual_dim else None
+        self.lstm = BiLSTM((3 if contextual_dim else 2) * embedded, dim)
         self.dropout = Dropout(dropout)
 
     def forward(self, batch: Batch) -> Encoded:
@@ -94,5 +98,9 @@ class LSTMEncoder(nn.Module):
         names = functional.embedding(batch.names, vectors).sum(1) / words  # (M, D)
         mask = torch.arange(question.shape[1], device=question.device) < batch.lengths.unsqueeze(1)
         scores, linked = self.linking(batch, question, functional.embedding(batch.named, names), mask)
-        outputs, summary = self.lstm(torch.cat([self.dropout(question), linked], dim=2), batch.lengths)
+        read = [self.dropout(question), linked]
+        if self.project is not None:
+            assert batch.contextual is not None, "the batch was made for another encoder"
+            read.append(self.dropout(self.project(batch.contextual.to(question.dtype))))
+        outputs, summary = self.lstm(torch.cat(read, dim=2), batch.lengths)
         return Encoded(self.dropout(outputs), mask, summary, scores)

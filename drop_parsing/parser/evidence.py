@@ -10,6 +10,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from drop_parsing.parser.choosing import plausibility, score_of, units_of
 from drop_parsing.parser.inputs import QuestionInput
 from drop_parsing.parser.linking import Token
@@ -42,6 +45,16 @@ _TELLING = frozenset(
 )
 
 
+#: What is measured rather than counted, also where the table gives no number of it.
+_MEASURES = frozenset(
+    "yard point year month week day hour minute second percent percentage dollar mile meter metre foot kilometer km"
+    " pound age score difference".split()
+)
+_PRONOUNS = frozenset(
+    "he she it they him her them his their its who which that this these those we i you".split()
+)
+
+
 class RowWords:
     """The words of a table's rows, to be made once for all its questions."""
 
@@ -55,11 +68,23 @@ class RowWords:
         counts = Counter(word for words in self.words for word in words)
         self.weights = {word: math.log(1 + len(rows) / count) for word, count in counts.items()}
         self.labels = {key(e.text): e.label for row in rows for _, c in row.cells() for e in c.entities}
+        #: Of each number in the table by its value, and by where it stands.
         self.units: dict[float, set[str]] = {}
+        self.unit_at: dict[tuple[int, int], str] = {}
         for row in rows:
             for _, cell in row.cells():
                 for number in cell.numbers:
-                    self.units.setdefault(round_off(number.value), set()).add(key(number.unit or ""))
+                    unit = key(number.unit or "")
+                    self.units.setdefault(round_off(number.value), set()).add(unit)
+                    self.unit_at[number.start, number.end] = unit
+
+    def units_in(self, cells: Sequence[Span]) -> set[str]:
+        """The units of the numbers that stand in these cells."""
+        return {
+            unit
+            for (start, end), unit in self.unit_at.items()
+            if unit and any(c.start <= start and end <= c.end for c in cells)
+        }
 
     def under(self, cells: Sequence[Span]) -> list[int]:
         """The rows that some of these cells lie in."""
@@ -76,12 +101,14 @@ class Asked:
     def __init__(self, question: QuestionInput, rows: RowWords) -> None:
         self.rows = rows
         self.by, self.of = asked_for(question.tokens)
+        self.measured = self.of in _MEASURES or any(self.of in units for units in rows.units.values())
         self.lemmas = {token.lemma for token in question.tokens}
         self.keys = {token.key for token in question.tokens}
         self.text = f"_{'_'.join(token.key for token in question.tokens)}_"
         self._content = {lemma for lemma in self.lemmas - _STOP_WORDS if lemma in rows.weights}
         self._weight = sum(rows.weights[word] for word in self._content)
         self.overlaps = [self.overlap(words) for words in rows.words]
+        self.similar = _standard(question.similar) if question.similar is not None else None
 
     def overlap(self, words: set[str]) -> float:
         """The share of the question's content words that are among these, the rare ones counting more."""
@@ -134,7 +161,8 @@ def _of_form(form: Form, denotation: Denotation, asked: Asked) -> Features:
     kinds = list(_kinds(denotation, asked))
     said = [*kinds, *(f"has {name}" for name in functions), f"root {form.name}"]
     features = dict.fromkeys(said, 1.0)
-    for scope in (f"by {asked.by}", f"of {asked.of}", *(asked.lemmas & _TELLING)):
+    of_what = f"by {asked.by} {'measured' if asked.measured else 'counted'}"
+    for scope in (f"by {asked.by}", of_what, f"of {asked.of}", *(asked.lemmas & _TELLING)):
         features |= dict.fromkeys((f"{scope}: {what}" for what in said), 1.0)
     literals = {name for name in names if ":" in name and not name.startswith(("relation:", "part:"))}
     features["functions"] = sum(name in FUNCTIONS for name in names) / 5
@@ -154,7 +182,17 @@ def _add_rows(features: Features, cells: Sequence[Span], asked: Asked) -> None:
     features["overlap of cells"] = asked.overlap(
         {word for cell in cells for word in key(cell.text).split("_")}
     )
-    used = [asked.overlaps[i] for i in asked.rows.under(cells)]
+    if asked.measured:
+        units = asked.rows.units_in(cells)
+        features["asked unit in cells"] = float(asked.of in units)
+        features["no unit in cells"] = float(not units)
+    under = asked.rows.under(cells)
+    used = [asked.overlaps[i] for i in under]
+    if under and asked.similar is not None:
+        similar = asked.similar[under]
+        features["similarity of best row"] = float(similar.max())
+        features["similarity of rows"] = float(similar.mean())
+        features["less similar than another row"] = float(asked.similar.max() - similar.max())
     if used:
         features["rows"] = math.log(len(used)) / 3
         features["overlap of best row"] = max(used)
@@ -194,10 +232,17 @@ def _text_kinds(texts: String, asked: Asked) -> Iterator[str]:
     yield "capital" if first.surface[:1].isupper() else "small"
     if any(character.isdigit() for character in first.surface):
         yield "with digits"
+    if first.key in _PRONOUNS:
+        yield "pronoun"
     if f"_{first.key}_" in asked.text:
         yield "text of the question"
     elif asked.lemmas.intersection(words) - _STOP_WORDS:
         yield "text partly of the question"
+
+
+def _standard(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Values less their mean, in units of three standard deviations."""
+    return (values - values.mean()) / (3 * max(float(values.std()), 1e-6)) if len(values) else values
 
 
 def _head(tokens: Sequence[Token]) -> str:

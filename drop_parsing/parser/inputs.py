@@ -41,7 +41,8 @@ class QuestionInput:
     ``features`` (E, L, F) are the linking features, ``neighbours`` (E, E) the entity graph, ``expands`` (S, E) whether
     an entity may stand for a symbol, ``shortest`` (S,) the fewest productions that complete a symbol; ``targets`` is
     None where there is nothing to learn from, and ``unusable`` says what of the forms could not be used. ``pieces`` are
-    for transformers (``pieces.read_pieces``).
+    for transformers (``pieces.read_pieces``); ``contextual`` (L, C) are vectors of the tokens in context, and
+    ``similar`` (R,) says how near the rows of the table are by these (``similarity``), where an encoder gave them.
     """
 
     id: str
@@ -54,6 +55,8 @@ class QuestionInput:
     targets: Targets | None
     unusable: Unusable
     pieces: PieceInput | None = None
+    contextual: npt.NDArray[np.float16] | None = None
+    similar: npt.NDArray[np.float32] | None = None
 
     def form(self, productions: Iterable[int]) -> Form:
         """The form that a sequence of numbers of productions derives; what follows its end is not read."""

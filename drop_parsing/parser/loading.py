@@ -1,6 +1,7 @@
 """What a training run reads: the tables of its passages, and the forms that a search has found for its questions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from drop_parsing.data.types import Passage
@@ -14,7 +15,7 @@ from drop_parsing.parser.questions import (
     penalise_single_tables,
     read_questions,
 )
-from drop_parsing.parser.run_files import Tables, pieces_of
+from drop_parsing.parser.run_files import Tables, encoder_of, pieces_of
 from drop_parsing.parser.training import Data
 from drop_parsing.searching import SearchSettings, cached_forms, open_forms
 from extractors.annotate import load_pipeline
@@ -24,6 +25,13 @@ from extractors.store import TableStore
 from extractors.table import Table, text_hash
 
 Advance = Callable[[int], None]
+#: Shows how far one part of the work is, given its name and how many steps it has.
+Show = Callable[[str, int], AbstractContextManager[Advance]]
+
+
+@contextmanager
+def _silent(label: str, total: int) -> Iterator[Advance]:
+    yield lambda passages: None
 
 
 def load_data(
@@ -35,14 +43,15 @@ def load_data(
     settings: SearchSettings,
     source_name: str,
     chosen: Path | None = None,
-    advance: Advance = lambda passages: None,
+    show: Show = _silent,
 ) -> tuple[Data, list[Failed]]:
     """Training and dev questions, and the passages without a table; tables that ``cache`` lacks are extracted.
 
     The forms to learn from, which take long to choose, are kept in the file ``chosen``; where it is there, those are
     taken. Raises InputError where there is nothing to learn from; ``source_name`` is then named as what to search.
     """
-    tables, store, failed = tables_of([*train, *dev], wanted, cache, advance)
+    with show("tables", len(train) + len(dev)) as advance:
+        tables, store, failed = tables_of([*train, *dev], wanted, cache, advance)
     searched = open_forms(cache, wanted.scheme, settings)
     known = chosen if chosen and chosen.exists() else config.form_weights
     source = Source(
@@ -53,7 +62,9 @@ def load_data(
         read_weights(Path(known), wanted.scheme) if known else {},
     )
     pipeline, limit, pieces = load_pipeline(), config.sizes.max_length, pieces_of(config.transformer)
-    trained = read_questions(train, tables, pipeline, source, limit, pieces)
+    encoder = encoder_of(config)
+    with show("training passages read", len(train)) as advance:
+        trained = read_questions(train, tables, pipeline, source, limit, pieces, encoder, advance)
     check_trainable(trained, wanted.scheme, source_name)
     if chosen and known != chosen:
         chosen.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +74,8 @@ def load_data(
         hold_out(trained, train, config.rescoring)
     if config.held_out_penalty:
         penalise_single_tables(trained, train, config.held_out_penalty)
-    evaluated = read_questions(dev, tables, pipeline, max_length=limit, pieces=pieces)
+    with show("dev passages read", len(dev)) as advance:
+        evaluated = read_questions(dev, tables, pipeline, None, limit, pieces, encoder, advance)
     return Data(trained, train, evaluated, dev, wanted), failed
 
 

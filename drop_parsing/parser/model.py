@@ -51,9 +51,11 @@ class Parser(nn.Module):
         return beam_search(self.decoder, self.decoder.problem(batch, self.encoder(batch), limit), width)
 
 
-def make_parser(sizes: ParserSizes, vectors: Tensor, leaves: int, train_vectors: bool = True) -> Parser:
-    """A parser over word vectors (words, dim), the first of them for padding and the second for unknown words, and
-    the names of ``leaves`` relations and parts (``Vocabulary``)."""
+def make_parser(
+    sizes: ParserSizes, vectors: Tensor, leaves: int, train_vectors: bool = True, contextual_dim: int = 0
+) -> Parser:
+    """A parser over word vectors (words, dim), the first of them for padding and the second for unknown words, the
+    names of ``leaves`` relations and parts (``Vocabulary``), and vectors in context of ``contextual_dim``, if any."""
     embedding = WordEmbedding(
         vectors,
         characters=257,
@@ -66,7 +68,8 @@ def make_parser(sizes: ParserSizes, vectors: Tensor, leaves: int, train_vectors:
         highway_layers=1,
         dropout=sizes.dropout,
     )
-    return _parser(sizes, LSTMEncoder(embedding, sizes.embedded, sizes.dim, sizes.dropout), leaves)
+    encoder = LSTMEncoder(embedding, sizes.embedded, sizes.dim, sizes.dropout, contextual_dim)
+    return _parser(sizes, encoder, leaves)
 
 
 def make_transformer_parser(sizes: ParserSizes, transformer: nn.Module, leaves: int) -> Parser:

@@ -21,12 +21,17 @@ from drop_parsing.parser.targets import Targets, targets_of
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One batch of training. ``epoch`` and ``place`` count from 0; ``last`` ends the epoch."""
+    """One batch of training, one of ``batches`` of its epoch. ``epoch`` and ``place`` count from 0."""
 
     questions: list[QuestionInput]
     epoch: int
     place: int
-    last: bool
+    batches: int
+
+    @property
+    def last(self) -> bool:
+        """Whether it ends the epoch."""
+        return self.place + 1 == self.batches
 
 
 class TrainingStream(IterableDataset[Step]):
@@ -42,7 +47,7 @@ class TrainingStream(IterableDataset[Step]):
         for epoch in count(self.epoch):
             batches = batches_of(self.questions, self.size, self.seed, epoch)
             for place, batch in enumerate(batches):
-                yield Step(batch, epoch, place, place + 1 == len(batches))
+                yield Step(batch, epoch, place, len(batches))
 
 
 def batches_of(
@@ -81,6 +86,9 @@ class ParserModule(lightning.LightningModule):
     def training_step(self, step: Step) -> Tensor:
         if step.place == 0:  # a resumed run draws what it would have drawn
             torch.manual_seed(self.config.seed + 1000 * step.epoch)
+        if self.config.decay:
+            done = (step.epoch + step.place / step.batches) / self.config.epochs
+            self.adam.param_groups[0]["lr"] = self.config.learning_rate * max(1 - done, 0.0)
         if self.config.refresh and step.epoch:
             targets = best_targets(self.parser, self.collate, step.questions, self.config.forms)
         else:

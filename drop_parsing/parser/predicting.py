@@ -9,7 +9,7 @@ from drop_parsing.extraction import Failed
 from drop_parsing.parser.answering import Parsed, parse_questions
 from drop_parsing.parser.loading import tables_of
 from drop_parsing.parser.questions import read_questions
-from drop_parsing.parser.run_files import TRANSFORMER, load_parser, load_rescorer, pieces_of
+from drop_parsing.parser.run_files import TRANSFORMER, encoder_of, load_parser, load_rescorer, pieces_of
 from drop_parsing.training.devices import chosen_device, chosen_dtype
 from extractors.annotate import load_pipeline
 from extractors.remote import Place
@@ -53,7 +53,14 @@ def parse_passages(
     tables, _, failed = tables_of(passages, setup.tables, cache)
     limit = setup.config.sizes.max_length
     pieces = pieces_of(run / TRANSFORMER if setup.config.transformer else None)
-    questions = read_questions(passages, tables, load_pipeline(), max_length=limit, pieces=pieces)
+    questions = read_questions(
+        passages,
+        tables,
+        load_pipeline(),
+        max_length=limit,
+        pieces=pieces,
+        encoder=encoder_of(setup.config),
+    )
     found = {}
     width = beam or setup.config.beam
     for parsed in parse_questions(

@@ -1,5 +1,6 @@
 """The questions of passages as the parser takes them, and on how many it can be trained."""
 
+import gc
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,8 @@ from drop_parsing.parser.choosing import Weighted, choose, skeleton, units_of, w
 from drop_parsing.parser.entities import TableEntities
 from drop_parsing.parser.inputs import MAX_LENGTH, QuestionInput, read_question
 from drop_parsing.parser.pieces import encode_paragraph, read_pieces
+from drop_parsing.parser.similarity import RowVectors
+from drop_parsing.reader.contextual_encoders import ContextualEncoder
 from drop_parsing.reader.pieces import PieceVocabulary
 from drop_parsing.searching import Consistent
 from extractors.table import Table, text_hash
@@ -79,7 +82,7 @@ class Source:
 
 
 #: Passages whose forests are in memory at a time.
-_TOGETHER = 16
+_TOGETHER = 8
 
 
 def read_questions(
@@ -89,9 +92,12 @@ def read_questions(
     source: Source | None = None,
     max_length: int = MAX_LENGTH,
     pieces: PieceVocabulary | None = None,
+    encoder: ContextualEncoder | None = None,
+    advance: Callable[[int], None] = lambda passages: None,
 ) -> QuestionSet:
     """Every question over the table of its passage (``tables`` are by ``text_hash``), to learn from with a ``source``
-    of forms; with its ``pieces`` for a transformer. Without a table, a question is left out: its answer is empty."""
+    of forms; with its ``pieces`` for a transformer, with vectors in context by an ``encoder``. Without a table, a
+    question is left out: its answer is empty."""
     made = QuestionSet()
     left = iter(passages)
     while some := list(islice(left, _TOGETHER)):
@@ -100,9 +106,11 @@ def read_questions(
             table = tables.get(text_hash(passage.text))
             if table is None:
                 made.reasons[NO_TABLE] += len(passage.questions)
+                advance(1)
                 continue
             entities = TableEntities(View(table))
             paragraph = encode_paragraph(passage.text, pieces) if pieces else None
+            rows = RowVectors(passage.text, table, encoder) if encoder else None
             documents = pipeline.pipe(question.text for question in passage.questions)
             for question, document in zip(passage.questions, documents, strict=True):
                 language = Language(entities.view, literals_of(document, entities.view))
@@ -112,6 +120,9 @@ def read_questions(
                 if pieces and paragraph:
                     placed = read_pieces(question.text, read.tokens, read.entities, paragraph, pieces)
                     read = replace(read, pieces=placed)
+                if encoder and rows:
+                    vectors = encoder.encode([token.text for token in read.tokens])
+                    read = replace(read, contextual=vectors, similar=rows.similar(vectors))
                 if read.targets is not None:
                     made.trained.append(len(made.questions))
                     made.forms += len(read.targets.path_choices)
@@ -123,6 +134,9 @@ def read_questions(
                     made.reasons[UNUSABLE if forms else NO_FORM] += 1
                 made.lost += sum(read.unusable)
                 made.questions.append((read, language))
+            advance(1)
+        if found:
+            gc.collect()  # forests are full of cycles, and a paused collector counts what it then finds as old
     return made
 
 

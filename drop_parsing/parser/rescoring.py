@@ -21,7 +21,7 @@ from extractors.store import atomic_file
 
 #: Features seen in fewer questions are left out.
 AT_LEAST = 3
-PENALTIES = (0.01, 0.03, 0.1, 0.3)
+PENALTIES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 MAX_STEPS = 120
 #: What the fit begins with: a beam in the order of what its denotations are probable.
 BEGIN = ("log probability of the denotation", 5.0)

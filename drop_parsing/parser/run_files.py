@@ -26,6 +26,7 @@ from drop_parsing.parser.batch import Collator, Vocabulary
 from drop_parsing.parser.config import ParserConfig
 from drop_parsing.parser.model import Parser, make_parser, make_transformer_parser
 from drop_parsing.parser.rescoring import Rescorer
+from drop_parsing.reader.contextual_encoders import ContextualEncoder
 from drop_parsing.reader.pieces import PieceVocabulary, load_pieces
 from drop_parsing.reader.transformer import (
     empty_transformer,
@@ -105,7 +106,7 @@ def new_parser(run: Path, setup: Setup, vectors: Tensor) -> Parser:
     """A parser to train, over word vectors or the transformer that its preset names, which is copied into the run."""
     config = setup.config
     if config.transformer is None:
-        return make_parser(config.sizes, vectors, len(setup.leaves))
+        return _lstm_parser(setup, vectors)
     source, target = transformer_folder(config.transformer), run / TRANSFORMER
     transformer = load_transformer(source).transformer
     target.mkdir(parents=True, exist_ok=True)
@@ -118,10 +119,21 @@ def empty_parser(run: Path, setup: Setup) -> Parser:
     """The parser of a run, with weights that mean nothing yet."""
     config = setup.config
     if config.transformer is None:
-        vectors = torch.empty(len(setup.words), setup.vector_dim)
-        return make_parser(config.sizes, vectors, len(setup.leaves))
+        return _lstm_parser(setup, torch.empty(len(setup.words), setup.vector_dim))
     transformer = empty_transformer(run / TRANSFORMER).transformer
     return make_transformer_parser(config.sizes, transformer, len(setup.leaves))
+
+
+def _lstm_parser(setup: Setup, vectors: Tensor) -> Parser:
+    encoder = encoder_of(setup.config)
+    return make_parser(
+        setup.config.sizes, vectors, len(setup.leaves), contextual_dim=encoder.width if encoder else 0
+    )
+
+
+def encoder_of(config: ParserConfig) -> ContextualEncoder | None:
+    """What makes a preset's vectors in context, if it has them."""
+    return ContextualEncoder(config.contextual) if config.contextual else None
 
 
 def pieces_of(transformer: str | Path | None) -> PieceVocabulary | None:

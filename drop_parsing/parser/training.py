@@ -33,6 +33,7 @@ from drop_parsing.parser.run_files import (
     Tables,
     empty_parser,
     load_parser,
+    load_rescorer,
     load_setup,
     new_parser,
     save_setup,
@@ -113,12 +114,15 @@ def train_parser(config: ParserConfig, data: Data, run: Path, options: Options) 
         keeper = _Keeper(run, config, data, options, progress)
         fit(module, keeper, run, options.device, options.dtype, config.gradient_norm)
     if train.held_out and not (run / RESCORER).exists():
-        _fit_rescorer(run, data, options, progress)
+        _fit_rescorer(run, data, options)
+        _evaluate_all(run, data, options, progress)
+    elif config.evaluate_on:
+        _evaluate_all(run, data, options, progress)
     return progress
 
 
-def _fit_rescorer(run: Path, data: Data, options: Options, progress: Progress) -> None:
-    """Fit the rescorer of the best weights, and evaluate it on dev."""
+def _fit_rescorer(run: Path, data: Data, options: Options) -> None:
+    """Fit the rescorer of the best weights."""
     setup, parser = load_parser(run)
     parser.to(options.device)
     asked = [data.train.questions[place] for place in data.train.held_out]
@@ -135,15 +139,39 @@ def _fit_rescorer(run: Path, data: Data, options: Options, progress: Progress) -
         examples.append(list(zip(evidence_of_beam(forms, question, language, rows), right, strict=True)))
     rescorer = fit_weights(examples)
     rescorer.save(run / RESCORER)
+    options.say(f"rescorer: {len(rescorer.weights)} features fitted to {len(examples)} questions")
+
+
+def _evaluate_all(run: Path, data: Data, options: Options, progress: Progress) -> None:
+    """Evaluate what ``predict`` would answer, on all of dev."""
+    setup, parser = load_parser(run)
+    rescorer = load_rescorer(run)
     scores = evaluate(
-        parser, setup.collator(), data.dev, data.dev_passages, setup.config.beam, options.dtype, rescorer
+        parser.to(options.device),
+        setup.collator(),
+        data.dev,
+        data.dev_passages,
+        setup.config.beam,
+        options.dtype,
+        rescorer,
     )
     progress.best_em, progress.best_f1 = scores.em, scores.f1
     tensors, _ = load_state(run)
     save_state(run, tensors, asdict(progress))
-    line = {"rescored": True, "fitted_on": len(examples), "features": len(rescorer.weights)}
-    log_metrics(run / METRICS, line | _scores_to_json(scores))
-    options.say(f"rescored: dev EM {scores.em:.2f}, F1 {scores.f1:.2f} over all {scores.questions} questions")
+    log_metrics(run / METRICS, {"rescored": rescorer is not None} | _scores_to_json(scores))
+    how = "rescored" if rescorer else "in the end"
+    options.say(f"{how}: dev EM {scores.em:.2f}, F1 {scores.f1:.2f} over all {scores.questions} questions")
+
+
+def _sample(data: Data, number: int | None) -> tuple[QuestionSet, Sequence[Passage]]:
+    """The dev questions of every so many-th passage, about ``number``; all of them for None."""
+    total = sum(len(passage.questions) for passage in data.dev_passages)
+    if number is None or number >= total:
+        return data.dev, data.dev_passages
+    passages = data.dev_passages[:: round(total / number)]
+    chosen = {question.id for passage in passages for question in passage.questions}
+    asked = [(question, language) for question, language in data.dev.questions if question.id in chosen]
+    return QuestionSet(asked), passages
 
 
 def evaluate(
@@ -173,6 +201,7 @@ class _Keeper(lightning.Callback):
         self.data = data
         self.options = options
         self.progress = progress
+        self.dev, self.dev_passages = _sample(data, config.evaluate_on)
         self._clock = time.perf_counter()
         self._losses: list[tuple[float, int]] = []
 
@@ -200,7 +229,7 @@ class _Keeper(lightning.Callback):
     def _evaluate(self, module: ParserModule) -> None:
         progress, data = self.progress, self.data
         scores = evaluate(
-            module.parser, module.collate, data.dev, data.dev_passages, self.config.beam, self.options.dtype
+            module.parser, module.collate, self.dev, self.dev_passages, self.config.beam, self.options.dtype
         )
         if scores.f1 > progress.best_f1:
             progress.best_em, progress.best_f1, progress.best_epoch = scores.em, scores.f1, progress.epoch
@@ -220,7 +249,7 @@ class _Keeper(lightning.Callback):
         log_metrics(self.run / METRICS, line | _scores_to_json(scores))
         draw_curve(self.run / METRICS, self.run / CURVE)
         self.options.say(
-            f"epoch {progress.epoch}: loss {loss:.3f}, dev EM {scores.em:.2f}, F1 {scores.f1:.2f} over all "
+            f"epoch {progress.epoch}: loss {loss:.3f}, dev EM {scores.em:.2f}, F1 {scores.f1:.2f} over "
             f"{scores.questions} questions, {speed:.1f} questions/s"
         )
 

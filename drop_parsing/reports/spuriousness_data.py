@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drop_parsing.analysis.judged import JUDGES, FormClass, QuestionClasses, Spuriousness
+from drop_parsing.analysis.judged import JUDGES, Copy, FormClass, QuestionClasses, Spuriousness
 from extractors.table import PREDICATE, Table
 
 #: Characters of the details, unpacked, that make a block: milliseconds to unpack.
@@ -64,21 +64,27 @@ def _details(
     paragraphs: Mapping[str, str],
     tables: Tables,
 ) -> Iterator[tuple[str, str]]:
-    """Each passage's id, and as JSON all that there is to show of it."""
+    """Each passage's id, and as JSON all that there is to show of it. The fictitious tables, which its questions
+    share, are listed once: a question has their places in the list."""
     for id, questions in passages.items():
         text = paragraphs[id]
         units = _Units(text)
         held = dict.fromkeys(one.scheme for analysed in questions.values() for one in analysed)
+        copies: dict[Copy, int] = {}
+        shown = {
+            query_id: {one.scheme: _question(one, units, copies) for one in analysed}
+            for query_id, analysed in questions.items()
+        }
         details = {
             "id": id,
             "text": text,
             "tables": {
                 scheme: _table(tables[scheme, id], units) for scheme in held if (scheme, id) in tables
             },
-            "questions": {
-                query_id: {one.scheme: _question(one, units) for one in analysed}
-                for query_id, analysed in questions.items()
-            },
+            "copies": [
+                [copy.changed, [[c.row, c.relation, c.old, c.new] for c in copy.cells]] for copy in copies
+            ],
+            "questions": shown,
         }
         yield id, _json(details)
 
@@ -96,14 +102,13 @@ def _blocks(details: Iterator[tuple[str, str]]) -> Iterator[dict[str, str]]:
         yield block
 
 
-def _question(one: QuestionClasses, units: "_Units") -> dict[str, Any]:
+def _question(one: QuestionClasses, units: "_Units", copies: dict[Copy, int]) -> dict[str, Any]:
+    """``copies`` has the place of every fictitious table so far; those of the question are added."""
     return {
         "forms": readable_count(one.forms),
         "complete": one.complete,
         "exact": one.exact,
-        "copies": [
-            [copy.changed, [[c.row, c.relation, c.old, c.new] for c in copy.cells]] for copy in one.copies
-        ],
+        "copies": [copies.setdefault(copy, len(copies)) for copy in one.copies],
         "classes": [_class(each, units) for each in one.classes[:SHOWN_CLASSES]],
         "more": max(0, one.met - SHOWN_CLASSES),
     }

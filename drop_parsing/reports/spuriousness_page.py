@@ -12,7 +12,7 @@ from markupsafe import Markup
 from drop_parsing.analysis.intervals import Proportion
 from drop_parsing.analysis.judged import JUDGES, Spuriousness
 from drop_parsing.analysis.judgement import PAPER_STUDY, Judgement
-from drop_parsing.analysis.overview import Overview, together
+from drop_parsing.analysis.overview import AGREES, Overview, together
 from drop_parsing.data.types import Kind
 from drop_parsing.reports.coverage_page import histogram
 from drop_parsing.reports.rendering import render_to
@@ -50,6 +50,7 @@ def write_page(
         found=found,
         overviews=overviews,
         together=together(found),
+        agrees=AGREES,
         kinds=[kind for kind in get_args(Kind) if any(kind in o.kinds for o in overviews)],
         distributions={
             "Consistent forms of a question": _beside([histogram(o.forms) for o in overviews]),

@@ -1,8 +1,10 @@
 """Beams in another order: what is fitted finds what sets right forms apart, and what speaks for a form is seen."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tables import argument, table
@@ -51,6 +53,37 @@ def test_rows_that_share_more_with_the_question_are_seen(asked: tuple[QuestionIn
     assert right["named"] > wrong["named"]
     assert right["by how many: number"] == right["of boat: root extract_number"] == 1
     assert Asked(asked[0], RowWords(asked[1].view)).overlap(set()) == 0
+
+
+def test_units_of_what_is_read_count_where_the_question_asks_for_a_measure() -> None:
+    run = argument("70 yard", 5, [70.0])
+    run = replace(run, numbers=(replace(run.numbers[0], unit="yard"),))
+    question, language = question_over(table({"verb": argument("ran"), "arg1": run}), ["how", "many", "yard"])
+    form = parse("(sum all_structures relation:arg1)").form
+    (features,) = evidence_of_beam(
+        [(form, 0.0, execute(form, language))], question, language, RowWords(language.view)
+    )
+    assert features["by how many measured: root sum"] == features["asked unit in cells"] == 1
+    assert features["no unit in cells"] == 0
+
+
+def test_rows_nearer_to_the_question_are_seen(asked: tuple[QuestionInput, Language]) -> None:
+    near = replace(asked[0], similar=np.array([0.8, 0.2], dtype=np.float32))
+    right, wrong = beam((near, asked[1]), BOATS, NETS)
+    assert right["similarity of best row"] == pytest.approx(1 / 3)
+    assert wrong["similarity of best row"] == pytest.approx(-1 / 3)
+    assert wrong["less similar than another row"] == pytest.approx(2 / 3)
+    assert "similarity of best row" not in beam(asked, BOATS)[0]
+
+
+def test_a_pronoun_is_told() -> None:
+    rows = table({"verb": argument("sold"), "arg0": argument("They", 20)})
+    question, language = question_over(rows, ["who", "sold"])
+    form = parse("(select all_structures relation:arg0)").form
+    (features,) = evidence_of_beam(
+        [(form, 0.0, execute(form, language))], question, language, RowWords(language.view)
+    )
+    assert features["by who: pronoun"] == 1
 
 
 def test_forms_with_one_denotation_share_their_probability(asked: tuple[QuestionInput, Language]) -> None:

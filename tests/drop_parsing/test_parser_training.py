@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ pytest.importorskip("lightning", reason="the extra models is not installed")
 from drop_parsing.data.types import Answer, Passage, Question
 from drop_parsing.errors import InputError
 from drop_parsing.goal import AnswerGoal
+from drop_parsing.parser.batch import Collator, Vocabulary, leaves_of, words_of
 from drop_parsing.parser.choosing import read_weights
 from drop_parsing.parser.config import ParserConfig, load_config, preset_names
-from drop_parsing.parser.module import batches_of, best_targets
+from drop_parsing.parser.model import make_parser
+from drop_parsing.parser.module import ParserModule, TrainingStream, batches_of, best_targets
 from drop_parsing.parser.questions import (
     QuestionSet,
     Source,
@@ -120,6 +123,13 @@ def test_without_a_search_the_missing_command_is_named(tables: dict[str, Table])
         check_trainable(without_table, "srl", "train.json")
 
 
+def test_reading_tells_of_each_passage_once_also_without_a_table(tables: dict[str, Table]) -> None:
+    bare = Passage("p2", "No table here.", (Question("r1", "Where?"), Question("r2", "Why?")))
+    steps: list[int] = []
+    read_questions([PASSAGE, bare, PASSAGE], tables, load_pipeline(), advance=steps.append)
+    assert steps == [1, 1, 1]
+
+
 def test_forms_of_another_language_are_left_out(tables: dict[str, Table]) -> None:
     forms = {"q1": ["(gone all_structures)", "(count_structures all_structures)"]}
     one = replace(PASSAGE, questions=PASSAGE.questions[:1])
@@ -128,7 +138,8 @@ def test_forms_of_another_language_are_left_out(tables: dict[str, Table]) -> Non
 
 
 def test_a_resumed_run_ends_with_the_same_weights(questions: QuestionSet, tmp_path: Path) -> None:
-    config = tiny(epochs=4, patience=9, refresh=True, sizes=replace(tiny().sizes, dropout=0.2))
+    sizes = replace(tiny().sizes, dropout=0.2)
+    config = tiny(epochs=4, patience=9, refresh=True, decay=True, sizes=sizes)
     train(questions, config, tmp_path / "whole")
 
     class Stopped(Exception):
@@ -220,6 +231,35 @@ def test_a_held_out_share_is_not_trained_on_and_the_rescorer_is_fitted_to_it(
     setup, parser = load_parser(tmp_path)
     scores = evaluate(parser, setup.collator(), read, passages, setup.config.beam, rescorer=rescorer)
     assert scores.f1 == last["dev_f1"]
+
+
+def test_dev_is_sampled_between_epochs_and_whole_in_the_end(
+    tables: dict[str, Table], forms: dict[str, list[str]], tmp_path: Path
+) -> None:
+    passages = [replace(PASSAGE, id=f"p{i}", questions=PASSAGE.questions[i::2]) for i in range(2)]
+    read = read_questions(passages, tables, load_pipeline(), source(forms))
+    data = Data(read, passages, read, passages, Tables())
+    config = tiny(epochs=2, evaluate_on=3)
+    train_parser(config, data, tmp_path, Options(torch.device("cpu"), torch.float32))
+    *epochs, last = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    asked = sum(bool(question.references) for question in passages[0].questions)
+    assert [line["dev_questions"] for line in epochs] == [asked, asked]
+    assert (last["rescored"], last["dev_questions"]) == (False, 5)
+
+
+def test_the_learning_rate_falls_to_nothing(questions: QuestionSet) -> None:
+    asked = [questions.questions[place][0] for place in questions.trained]
+    config = tiny(epochs=2, decay=True, batch_size=2)
+    words = Vocabulary.of(word for question in asked for word in words_of(question))
+    leaves = Vocabulary.of(leaf for question in asked for leaf in leaves_of(question))
+    parser = make_parser(config.sizes, torch.randn(len(words), 16), len(leaves))
+    stream = TrainingStream(asked, config.batch_size, 0, 0)
+    module = ParserModule(parser, Collator(words, leaves), config, stream)
+    rates = []
+    for step in islice(stream, 5):  # two epochs of two batches, and what would follow
+        module.training_step(step)
+        rates.append(module.adam.param_groups[0]["lr"] / config.learning_rate)
+    assert rates == pytest.approx([1, 0.75, 0.5, 0.25, 0])
 
 
 def test_forms_of_one_table_alone_weigh_less(tables: dict[str, Table]) -> None:

@@ -5,15 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from drop_parsing.analysis.contrast import consistency, contrast_sets, family
+from drop_parsing.analysis.combined import KEPT
+from drop_parsing.analysis.contrast import consistency, contrast_sets, contrasts, family
 from drop_parsing.analysis.judged import JUDGES, QuestionClasses
 from drop_parsing.analysis.qdmr import Decomposition, question_key
-from drop_parsing.analysis.spuriousness import SpuriousnessSettings, analyse_passage, language_for
+from drop_parsing.analysis.spuriousness import (
+    SpuriousnessSettings,
+    analyse_passage,
+    form_scores,
+    language_for,
+)
 from drop_parsing.data.types import Answer, Passage, Question
 from extractors.registry import make_extractor
 from extractors.table import Paragraph, Table
 from grammar.classes import Meaning, Meanings, meaning
 from grammar.executor import execute, texts_of
+from grammar.forms import FormError
 from grammar.perturb import changed_tables
 from grammar.view import View
 from grammar.worlds import Worlds
@@ -98,6 +105,21 @@ def test_weights_are_of_consistent_forms_and_add_up() -> None:
     assert "string:hale" in max(result.weights, key=result.weights.__getitem__)
 
 
+def test_given_forms_are_judged_without_a_search() -> None:
+    """Those that denote the same everywhere alike; a question without forms has no scores."""
+    right = "(extract_number (filter_in all_structures relation:nsubj string:hale) relation:obj)"
+    same = "(max (filter_in all_structures relation:nsubj string:hale) relation:obj)"
+    accidents = ["(sum all_structures relation:obl:for)", "(count_structures all_structures)"]
+    passage = Passage("p", TEXT, (HALE, Question("r", "Who paid?", Answer(spans=("Brook",)))))
+    found = form_scores(passage, extracted(TEXT), {"q": [right, same, *accidents]}, QUICK)
+    scores = found.pop("q")
+    assert found == {"r": {}}
+    assert list(scores) == [right, same, *accidents]
+    assert scores[right] == scores[same] >= KEPT > max(scores[form] for form in accidents)
+    with pytest.raises(FormError, match="relation"):
+        form_scores(passage, extracted(TEXT), {"q": ["(sum all_structures relation:nowhere)"]}, QUICK)
+
+
 def test_json_and_back() -> None:
     (result,) = analysed(TEXT, HALE)
     assert QuestionClasses.from_json(json.loads(json.dumps(result.to_json()))) == result
@@ -148,4 +170,10 @@ def test_a_family_has_neither_literals_nor_directions() -> None:
 
 
 def test_contrast_sets_are_told_by_their_ids() -> None:
-    assert contrast_sets(["a_1", "a_2", "b_1", "c"]) == {"a_1": ("a_2",), "a_2": ("a_1",)}
+    assert contrast_sets(["a_1", "a_2", "b_1", "c"]) == [["a_1", "a_2"]]
+    assert contrast_sets(["a_2", "a", "b", "a_1_1", "c_1"]) == [["a_2", "a"]]
+    assert contrasts(["a_1", "b", "a", "a_2"]) == {
+        "a_1": ("a", "a_2"),
+        "a": ("a_1", "a_2"),
+        "a_2": ("a_1", "a"),
+    }

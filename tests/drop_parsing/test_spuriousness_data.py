@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from drop_parsing.analysis.intervals import Proportion
 from drop_parsing.reports.spuriousness_data import _Units, counted, pack, readable_count
 from drop_parsing.reports.spuriousness_page import class_histogram, interval, percent
-from tests.drop_parsing.spurious_cases import GOALS, HOSTILE, analysis, one_class, tables
+from tests.drop_parsing.spurious_cases import GOALS, HOSTILE, analysis, one_class, questions, tables
 
 
 def unpacked(packed: str) -> Any:
@@ -26,6 +27,21 @@ def test_everything_is_in_the_blocks_once() -> None:
     assert [passage["text"] for passage in passages] == [GOALS, HOSTILE]
     assert index["questions"][0][-1] == [[1, 3], [0, 0]]
     assert index["questions"][3][-1] == [None, [0, 0]]
+
+
+def test_the_fictitious_tables_of_a_passage_are_listed_once() -> None:
+    hale, other, who, *hostile = questions()
+    first, second = hale.copies
+    shared = [hale, other, replace(who, copies=(second, first)), *hostile]
+    packed = pack(replace(analysis(), questions=shared), tables())
+    goals, rain = (passage for block in packed.blocks for passage in unpacked(block))
+    assert goals["copies"] == [
+        [first.changed, [[1, "obj", "3 goals", "8 goals"]]],
+        [second.changed, [[0, "obj", "3 goals", "5 goals"], [2, "", "fell", "dropped"]]],
+    ]
+    assert goals["questions"]["q-hale"]["syndep"]["copies"] == [0, 1]
+    assert goals["questions"]["q-who"]["syndep"]["copies"] == [1, 0]
+    assert rain["copies"] == []
 
 
 @given(st.text(st.characters(), max_size=40), st.data())

@@ -116,6 +116,26 @@ def test_without_a_judged_sheet_nothing_is_said_of_one(explorer: Any) -> None:
     assert explorer.locator("text=Judged by hand").count() == 0
 
 
+def test_what_agrees_with_decompositions_is_shown_where_there_are_some(
+    written: Write, opened: Opened
+) -> None:
+    page, _ = opened(written(replace(analysis(), decomposed=frozenset({"q-hale", "q-who"}))))
+    table = page.get_by_role("table", name="Questions that have a decomposition: 2")
+    assert "50.0% [9.5, 90.5], 1 of 2" in table.get_by_role("row", name="syndep").inner_text()
+    assert "0.0% [0.0, 79.3], 0 of 1" in table.get_by_role("row", name="openie").inner_text()
+    assert "50.0% [9.5, 90.5], 1 of 2" in table.get_by_role("row", name="any").inner_text()
+    assert opened(written())[0].get_by_text("that have a decomposition").count() == 0
+
+
+def test_contrast_sets_are_shown_where_there_are_some(written: Write, opened: Opened) -> None:
+    hale, *others = questions()
+    two = [replace(hale, query_id=f"kicked_{number}") for number in (1, 2)]
+    page, _ = opened(written(replace(analysis(), questions=[*two, *others])))
+    table = page.get_by_role("table", name="Contrast sets: 1")
+    assert "100.0% [20.7, 100.0], 1 of 1" in table.get_by_role("row", name="syndep").inner_text()
+    assert opened(written())[0].get_by_text("Contrast sets").count() == 0
+
+
 # ---- The list ----
 
 

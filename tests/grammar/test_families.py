@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import combinations, product
-from math import comb, isnan
+from math import comb, isnan, prod
 
 import numpy as np
 import pytest
@@ -55,13 +55,12 @@ def test_a_block_counts_every_choice_once(
             patch.setattr("grammar.families._CHOICES", 2)
             few_at_a_time = block.choices(mask)
         assert [*map(list, few_at_a_time.picks)] == [*map(list, choices.picks)]
-        total = 0
-        for choice in map(choices.choice, range(len(choices))):
-            ways = 1
-            for node, number in choice:
-                ways *= comb(node.count, number)
-            total += ways
-        assert total == count
+        ways = [
+            prod(comb(node.count, number) for node, number in choices.choice(place))
+            for place in range(len(choices))
+        ]
+        assert choices.counts.tolist() == ways
+        assert sum(ways) == count
 
 
 @settings(deadline=None)

@@ -45,6 +45,41 @@ def test_the_figures_of_a_file(run: Run, small: Path) -> None:
     assert low <= found["spurious_rate"] <= high
 
 
+def test_decompositions_are_agreed_with(run: Run, goals: Path, write: Write) -> None:
+    steps = "return goals of hale ;return number of #1"
+    qdmr = write("qdmr.csv", f"question_text,decomposition\nHow many goals did Hale kick?,{steps}\n")
+    figures = run("spuriousness", goals, *SIZE, "--scheme", "all", "--qdmr", qdmr, "--json").json
+    together = figures["together"]["decomposed"]
+    by_scheme = [found["decomposed"] for found in figures["schemes"].values()]
+    for found in [together, *by_scheme]:
+        assert found["kept"]["share"] == 1.0
+        assert found["kept"]["of"] == found["agreeing"]["of"] == 1
+    assert together["agreeing"]["share"] == max(found["agreeing"]["share"] for found in by_scheme) == 1.0
+    shown = run("spuriousness", goals, *SIZE, "--qdmr", qdmr).out
+    assert "questions with a decomposition for which a class is kept: syndep: 100.0%" in shown
+    assert run("spuriousness", goals, *SIZE, "--json").json["decomposed"] is None
+
+
+def test_contrast_sets_are_counted(run: Run, goals: Path, write: Write) -> None:
+    asked = [("Hale", "3"), ("Brook", "5")]
+    pairs = [
+        {
+            "query_id": f"kick_{i}",
+            "question": f"How many goals did {name} kick?",
+            "answer": {"number": answer},
+        }
+        for i, (name, answer) in enumerate(asked)
+    ]
+    text = "Brook kicked 5 goals, and Hale kicked 3 goals."
+    contrasts = write("contrasts.json", {"goals": {"passage": text, "qa_pairs": pairs}})
+    figures = run("spuriousness", contrasts, *SIZE, "--json").json
+    assert (figures["contrast_sets"]["share"], figures["contrast_sets"]["of"]) == (1.0, 1)
+    assert figures["by_judge"]["contrast"] is not None
+    shown = run("spuriousness", contrasts, *SIZE).out
+    assert "contrast sets of which one kind of kept form answers every question: syndep: 100.0%" in shown
+    assert run("spuriousness", goals, *SIZE, "--json").json["contrast_sets"] is None
+
+
 def test_all_schemes(run: Run, goals: Path) -> None:
     found = run("spuriousness", goals, *SIZE, "--scheme", "all", "--json").json
     assert set(found["schemes"]) == {"syndep", "openie", "srl"}

@@ -140,7 +140,8 @@ async function choose(place, scheme) {
 /* ---- The chosen question ---- */
 
 function showQuestion([id, text, answer, kind, , , status], passage, schemes, scheme) {
-  const found = passage.questions[id][scheme];
+  const stored = passage.questions[id][scheme];
+  const found = { ...stored, copies: stored.copies.map((place) => passage.copies[place]) };
   const rows = passage.tables[scheme] ?? null;
   const paragraph = make("p", { class: "paragraph" });
   const table = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The table" });
