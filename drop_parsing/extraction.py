@@ -4,7 +4,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, islice
@@ -13,7 +13,7 @@ from operator import itemgetter
 from drop_parsing.data.types import Fault, Passage
 from drop_parsing.errors import InputError
 from extractors.extractor import Extractor, extract_together
-from extractors.jobs import Failure, Result, batched_by_cost, failure_of, run_groups
+from extractors.jobs import Failure, Result, batched_by_cost, failure_of, keep_groups
 from extractors.registry import DEFAULT_BACKEND, Backend, make_extractor, make_extractors
 from extractors.remote import Place
 from extractors.store import TableStore
@@ -86,13 +86,7 @@ def extract_tables(
     groups = batched_by_cost(
         job.passages(reading), lambda placed: max(len(placed[1].text), least), PART_CHARACTERS
     )
-    wanted = filter(None, map(job.unknown, groups))
-    function = partial(_extract, backend)
-    with closing(
-        run_groups(function, wanted, _cost, BATCH_CHARACTERS, workers, cluster, progress)
-    ) as finished:
-        for results in finished:
-            job.keep(results)
+    keep_groups(job, partial(_extract, backend), groups, _cost, BATCH_CHARACTERS, workers, cluster, progress)
     if reading.stopped is not None:
         raise reading.stopped
     job.done.failed = [failed for _, failed in sorted(job.failed, key=itemgetter(0))]

@@ -4,7 +4,6 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -18,7 +17,7 @@ from drop_parsing.goal import AnswerGoal
 from drop_parsing.literals import literals_of
 from drop_parsing.ordering import agenda
 from extractors.annotate import load_pipeline
-from extractors.jobs import Failure, Result, batched_by_cost, failure_of, run_groups
+from extractors.jobs import Failure, Result, batched_by_cost, failure_of, keep_groups
 from extractors.records import escape, unescape
 from extractors.remote import Place
 from extractors.store import PartStore, TableStore
@@ -188,13 +187,9 @@ def search_passages(
     started = time.monotonic()
     job = _Job(tables, forms, progress)
     groups = batched_by_cost(passages, lambda passage: len(passage.questions), part_questions)
-    wanted = filter(None, map(job.unknown, groups))
-    function = partial(_search_batch, settings)
-    with closing(
-        run_groups(function, wanted, _cost, BATCH_QUESTIONS, workers, cluster, progress)
-    ) as finished:
-        for results in finished:
-            job.keep(results)
+    keep_groups(
+        job, partial(_search_batch, settings), groups, _cost, BATCH_QUESTIONS, workers, cluster, progress
+    )
     report = job.report()
     report.seconds = time.monotonic() - started
     return report

@@ -13,13 +13,15 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 Tag = TypeVar("Tag")
+Given = TypeVar("Given")
+Asked = TypeVar("Asked", contravariant=True)
 
 #: Seconds to wait for a given scheduler, and for its first worker.
 PATIENCE = 30.0
@@ -117,6 +119,35 @@ def run_groups(
     _check(workers)
     cut = partial(batched_by_cost, cost=cost, limit=limit)
     return _whole_groups(function, groups, cut, workers, cluster, progress)
+
+
+class Keeper(Protocol[Asked, Item, Value]):
+    """Knows what there is already, and keeps what is new."""
+
+    def unknown(self, group: Sequence[Asked], /) -> Sequence[Item]:
+        """What is to be done for a group."""
+        ...
+
+    def keep(self, results: Sequence[Result[Item, Value]], /) -> None:
+        """All that was to be done for a group."""
+        ...
+
+
+def keep_groups(
+    keeper: Keeper[Given, Item, Value],
+    function: Function[Item, Value],
+    groups: Iterable[Sequence[Given]],
+    cost: Callable[[Item], int],
+    limit: int,
+    workers: int,
+    cluster: str | None = None,
+    progress: Callable[[int], None] = lambda items: None,
+) -> None:
+    """``run_groups`` over what a keeper does not know of each group; it keeps a group's results when all are there."""
+    wanted = filter(None, map(keeper.unknown, groups))
+    with closing(run_groups(function, wanted, cost, limit, workers, cluster, progress)) as finished:
+        for results in finished:
+            keeper.keep(results)
 
 
 def _check(workers: int) -> None:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ from drop_parsing.analysis.qdmr import Decomposition, question_key
 from drop_parsing.analysis.spuriousness import VERSION, SpuriousnessSettings, analyse_passage
 from drop_parsing.data.types import Passage, Question
 from drop_parsing.extraction import Failed
-from extractors.jobs import Failure, Result, batched_by_cost, run_groups
+from extractors.jobs import Failure, Result, batched_by_cost, keep_groups
 from extractors.remote import Place
 from extractors.store import PartStore, TableStore
 from extractors.table import Table, text_hash
@@ -73,13 +72,7 @@ def analyse_passages(
     """
     job = _Job(tables, analyses, decompositions, progress)
     groups = batched_by_cost(passages, lambda passage: len(passage.questions), part_questions)
-    wanted = filter(None, map(job.unknown, groups))
-    function = partial(_analyse, settings)
-    with closing(
-        run_groups(function, wanted, _cost, BATCH_QUESTIONS, workers, cluster, progress)
-    ) as finished:
-        for results in finished:
-            job.keep(results)
+    keep_groups(job, partial(_analyse, settings), groups, _cost, BATCH_QUESTIONS, workers, cluster, progress)
     return job.report()
 
 
