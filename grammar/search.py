@@ -43,7 +43,8 @@ MAX_PAIRS = 4_000_000
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """Without Python's cycle collector: a search makes many objects and drops few before its end, and looking through
-    them takes longer than the search. None of them are in a cycle, so that nothing is left for it."""
+    them takes longer than the search. A search puts none of them in a cycle, so that nothing is left for it; what makes
+    a forest out of columns does (``columns.Things``), and has to collect it."""
     enabled = gc.isenabled()
     gc.disable()
     try:

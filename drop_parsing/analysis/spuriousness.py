@@ -70,8 +70,7 @@ def analyse_passage(
     decompositions: Mapping[str, Decomposition],
 ) -> list[QuestionClasses]:
     """The questions of a passage that have an answer, in order. ``decompositions`` are by ``qdmr.question_key``."""
-    changed = changed_tables(table, settings.candidates, settings.seed)
-    worlds = Worlds([View(table), *(View(each.table) for each in changed)])
+    changed, worlds = _worlds(table, settings)
     copies = [_copy(table, each) for each in changed]
     drafts = []
     for question in passage.questions:
@@ -90,8 +89,7 @@ def form_scores(
 
     ``forms`` are by question id. Raises ``grammar.forms.FormError`` for what is no form of a question's language.
     """
-    changed = changed_tables(table, settings.candidates, settings.seed)
-    worlds = Worlds([View(table), *(View(each.table) for each in changed)])
+    _, worlds = _worlds(table, settings)
     view = worlds.views[0]
     found = {}
     for question in passage.questions:
@@ -105,6 +103,12 @@ def form_scores(
             str(form): combined(judged.scores) for judged in scored for form in judged.found.examples
         }
     return found
+
+
+def _worlds(table: Table, settings: SpuriousnessSettings) -> tuple[list[ChangedTable], Worlds]:
+    """The fictitious tables to choose from, and the real one with them."""
+    changed = changed_tables(table, settings.candidates, settings.seed)
+    return changed, Worlds([View(table), *(View(each.table) for each in changed)])
 
 
 @dataclass(frozen=True, slots=True)

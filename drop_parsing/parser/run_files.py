@@ -15,6 +15,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,11 @@ def _lstm_parser(setup: Setup, vectors: Tensor) -> Parser:
 
 def encoder_of(config: ParserConfig) -> ContextualEncoder | None:
     """What makes a preset's vectors in context, if it has them."""
-    return ContextualEncoder(config.contextual) if config.contextual else None
+    return _encoder(config.contextual) if config.contextual else None
+
+
+#: A pretrained encoder is read from disk once, however often a run asks for it or for its width.
+_encoder = cache(ContextualEncoder)
 
 
 def pieces_of(transformer: str | Path | None) -> PieceVocabulary | None:
