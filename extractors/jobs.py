@@ -7,12 +7,14 @@ of what it needs. What is expensive (a spaCy pipeline) it makes itself, once a w
 
 import logging
 import signal
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
 logger = logging.getLogger(__name__)
@@ -143,11 +145,44 @@ def keep_groups(
     cluster: str | None = None,
     progress: Callable[[int], None] = lambda items: None,
 ) -> None:
-    """``run_groups`` over what a keeper does not know of each group; it keeps a group's results when all are there."""
+    """``run_groups`` over what a keeper does not know of each group; it keeps a group's results when all are there.
+
+    An interrupt ends it at the next group at the latest, wherever it falls.
+    """
     wanted = filter(None, map(keeper.unknown, groups))
-    with closing(run_groups(function, wanted, cost, limit, workers, cluster, progress)) as finished:
+    with (
+        _interrupts() as heed,
+        closing(run_groups(function, wanted, cost, limit, workers, cluster, progress)) as finished,
+    ):
         for results in finished:
             keeper.keep(results)
+            heed()
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], None]]:
+    """A call that raises an interrupt again: Python drops one that falls into a finalizer or a callback of the
+    garbage collector, and a job that goes on for hours would not have noticed."""
+    seen = False
+    before = signal.getsignal(signal.SIGINT)
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield lambda: None  # ignored, or for another thread
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal seen
+        seen = True
+        before(number, frame)
+
+    def heed() -> None:
+        if seen:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield heed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _check(workers: int) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extractors import jobs
-from extractors.jobs import Failure, JobError, Result, batched_by_cost, run_jobs
+from extractors.jobs import Failure, JobError, Result, batched_by_cost, keep_groups, run_jobs
 
 Double = Callable[[Sequence[int]], Sequence[int | Failure]]
 
@@ -97,6 +97,32 @@ def test_an_interrupt_reaches_the_caller() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         list(run_jobs(interrupted, [[1]], workers=0))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_interrupt_that_python_drops_ends_the_job(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    dropped: list[type[BaseException] | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda event: dropped.append(event.exc_type))
+
+    class Finalized:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    class Kept(list[int]):
+        def unknown(self, group: Sequence[int]) -> Sequence[int]:
+            return group
+
+        def keep(self, results: Sequence[Result[int, int]]) -> None:
+            Finalized()
+            self.extend(result.item for result in results)
+
+    kept = Kept()
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        keep_groups(kept, double(), [[1], [2], [3]], lambda item: item, 1, workers)
+    assert dropped == [KeyboardInterrupt]
+    assert len(kept) == 1
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_given_cluster_is_used_and_left_running(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_an_interrupted_run_goes_on_where_it_was(
         for member in [psutil.Process(process.pid), *processes]:  # as a terminal does
             member.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=LONG)
-    assert (process.returncode, out) == (130, "")
+    assert (process.returncode, out) == (130, ""), err
     assert err.count("\n") == 1, err
     assert "what was finished is kept" in err
     if workers != "0":
