@@ -373,6 +373,8 @@ def _client(workers: int, cluster: str | None) -> Iterator[Any]:
     settings = {
         # A batch is given up when a worker dies over it for the second time.
         "distributed.scheduler.allowed-failures": 1,
+        # Sampling the deep stacks of a search takes time from it.
+        "distributed.worker.profile.enabled": False,
         # One long item is no reason for a warning.
         "distributed.admin.large-graph-warning-threshold": "1TB",
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from grammar.columns import APPLY, FILTERED, PACKED, PAIRS, ROWS, Ints, Things
-from grammar.families import Block, Family, Pool, See
+from grammar.families import Block, Family, Pool, See, Seen
 from grammar.forest import Apply, Filtered, Leaf, Node, Packed, Pairs, Rows
 from grammar.masks import Scores, Words, combined, gathered, group
 
@@ -24,7 +24,7 @@ class Bounds:
         self._families: dict[int, tuple[Family, Scores]] = {}
         self._pools: dict[int, tuple[Pool, Scores]] = {}
         #: What was worked out of the sets of each family, by what is seen of them.
-        self._seen: dict[int, dict[See, tuple[Words, Scores]]] = {}
+        self._seen: dict[int, dict[Seen, Scores]] = {}
         self.of = np.zeros(len(things.columns.kinds))
         for kind, start, stop in things.columns.runs:
             self._run(kind, start, stop)
@@ -87,18 +87,14 @@ class Bounds:
 
     def of_seen(self, family: Family, see: See) -> Scores:
         """For each set that is seen."""
-        own = self.of_family(family)
-        seen = self._seen.setdefault(id(family), {})
-        if see not in seen:
-            # What shows less is worked out of what shows more.
-            wider = (
-                known
-                for other, known in seen.items()
-                if other.aspect == "rows" and see.mask & ~other.mask == 0
-            )
-            words, bounds = min(wider, key=lambda known: len(known[1]), default=(family.sets.words, own))
-            seen[see] = gathered(see.of(words), bounds, "max")
-        return seen[see][1]
+        return self._of_seen(family, family.seen(see))
+
+    def _of_seen(self, family: Family, seen: Seen) -> Scores:
+        known = self._seen.setdefault(id(family), {})
+        if seen not in known:
+            bounds = self.of_family(family) if seen.wider is None else self._of_seen(family, seen.wider)
+            known[seen] = seen.groups.reduced(bounds, "max")
+        return known[seen]
 
     def _local(self, name: str, leaves: Iterable[str]) -> float:
         return self._scorer(name, tuple(leaf for leaf in leaves if leaf != "all_structures"))

@@ -19,11 +19,13 @@ import numpy.typing as npt
 from grammar.masks import (
     MAX_COUNT,
     Counts,
+    Groups,
     Index,
     Sets,
     TooMany,
     Words,
     distinct,
+    group,
     to_masks,
     to_words,
     width,
@@ -301,34 +303,42 @@ class Family:
     def seen(self, see: See) -> "Seen":
         """The sets by what a function sees of them."""
         if see not in self._seen:
-            self._seen[see] = Seen(see, self._narrowest(see.mask), self.rows)
+            self._seen[see] = Seen(see, self._narrowest(see.mask), self.sets)
         return self._seen[see]
 
-    def _narrowest(self, mask: int) -> Sets:
+    def _narrowest(self, mask: int) -> "Seen | None":
         """Of what was seen before, the fewest sets that show all of the mask."""
-        wider = (
-            seen.sets for see, seen in self._seen.items() if see.aspect == "rows" and mask & ~see.mask == 0
-        )
-        return min(wider, key=len, default=self.sets)
+        wider = (seen for see, seen in self._seen.items() if see.aspect == "rows" and mask & ~see.mask == 0)
+        return min(wider, key=len, default=None)
 
-    def seen_as(self, see: See, masks: Sequence[int]) -> Index:
-        """The sets that are seen as one of the masks."""
-        seen, sought = see.of(self.sets.words), to_words(masks, self.rows)
-        if sought.shape[1] == 1:
-            return np.flatnonzero(np.isin(seen[:, 0], sought[:, 0]))
-        return np.sort(np.concatenate([np.flatnonzero((seen == words).all(axis=1)) for words in sought]))
+    def seen_as(self, see: See, places: Sequence[int]) -> Index:
+        """The sets that are seen as one of those at some places of what is seen."""
+        seen: Seen | None = self.seen(see)
+        found: Index = np.array(places, np.intp)
+        while seen is not None:
+            found = np.concatenate([found[:0], *map(seen.groups.items, found.tolist())])
+            seen = seen.wider
+        return np.sort(found)
 
 
 class Seen:
-    """The sets of a family by what is seen of them: ``masks[g]`` is seen, by as many forms as ``sets.counts[g]``."""
+    """The sets of a family by what is seen of them: ``masks[g]`` is seen, by as many forms as ``sets.counts[g]``. They
+    are found among the sets that were seen before, if any, which show more: ``wider``."""
 
-    def __init__(self, see: See, sets: Sets, rows: int) -> None:
+    def __init__(self, see: See, wider: "Seen | None", own: Sets) -> None:
         self.see = see
-        self.sets = distinct(see.of(sets.words), sets.counts)
+        self.wider = wider
+        self._of = own if wider is None else wider.sets
+        self.sets: Sets = distinct(see.of(self._of.words), self._of.counts)
         self.masks = to_masks(self.sets.words)
 
     def __len__(self) -> int:
         return len(self.masks)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The sets that they are found among by what is seen of each."""
+        return group(self.see.of(self._of.words))
 
     @cached_property
     def index(self) -> dict[int, int]:

@@ -159,8 +159,7 @@ class Rows:
     @property
     def sets(self) -> Index:
         """The family's row sets that are seen so."""
-        masks = self.family.seen(self.see).masks
-        return self.family.seen_as(self.see, [masks[place] for place in self.places])
+        return self.family.seen_as(self.see, self.places)
 
     def form(self, index: int) -> Form:
         sets = self.sets

@@ -61,6 +61,14 @@ class Groups:
     def items(self, group: int) -> Index:
         return self.order[self.starts[group] : self.starts[group + 1]]
 
+    def reduced(self, values: V, by: Literal["sum", "max"]) -> V:
+        """The sum or the greatest of the values of each group."""
+        if not len(self):
+            return values
+        reduce = np.add if by == "sum" else np.maximum
+        reduced: V = reduce.reduceat(values[self.order], self.starts[:-1])
+        return reduced
+
     @property
     def firsts(self) -> Index:
         """One item of each group."""
@@ -169,7 +177,4 @@ def gathered(words: Words, values: V, by: Literal["sum", "max"]) -> tuple[Words,
         words = np.stack([found[name].to_numpy() for name in names], axis=1)
         values = found[f"value_{by}"].to_numpy()
     groups = group(words)
-    if len(groups):
-        reduce = np.add if by == "sum" else np.maximum
-        values = reduce.reduceat(values[groups.order], groups.starts[:-1])
-    return words[groups.firsts], values
+    return words[groups.firsts], groups.reduced(values, by)

@@ -116,8 +116,9 @@ def test_what_is_seen_of_the_sets(
         expected[seen] += count
     seen_sets = family.seen(see)
     assert dict(zip(seen_sets.masks, seen_sets.counts, strict=True)) == expected
-    for rows in expected:
-        places = family.seen_as(see, [rows]).tolist()
+    for seen_at, rows in enumerate(seen_sets.masks):
+        places = family.seen_as(see, [seen_at]).tolist()
+        assert all(to_masks(see.of(family.sets.words[[place]])) == [rows] for place in places)
         assert sum(int(family.sets.counts[place]) for place in places) == expected[rows]
 
 
