@@ -373,6 +373,10 @@ def _client(workers: int, cluster: str | None) -> Iterator[Any]:
     settings = {
         # A batch is given up when a worker dies over it for the second time.
         "distributed.scheduler.allowed-failures": 1,
+        # In Dask's own settings a worker gives freed memory back at once, and large arrays are zeroed anew each time.
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(
+            ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1
+        ),
         # Sampling the deep stacks of a search takes time from it.
         "distributed.worker.profile.enabled": False,
         # One long item is no reason for a warning.

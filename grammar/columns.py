@@ -175,19 +175,21 @@ class _Writer:
     def __init__(self) -> None:
         self._texts: dict[str, int] = {}
         self._sees: dict[See, int] = {}
+        #: The same by identity, which is found sooner: readings share them.
+        self._see_at: dict[int, int] = {}
         self._met: dict[int, int] = {}
         self._things: list[Any] = []
-        self._kinds: list[tuple[int, int, int]] = []  # kind, depth, tag
+        self._kinds: list[int] = []
+        self._depths: list[int] = []
+        self._tags: list[int] = []
         self._below: list[list[int]] = []
         self._rest: list[Sequence[int]] = []
 
     def numbers(self, things: Iterable[Any]) -> list[int]:
-        """The numbers of things for now; what is new is noted."""
-        met = self._met.get
-        return [
-            _NOTERS[type(thing)](self, thing) if (number := met(id(thing))) is None else number
-            for thing in things
-        ]
+        """The numbers of things for now; what is new is noted. There are tens of thousands of things in a forest, so
+        that a call for each is what this costs."""
+        met = self._met
+        return [met[id(thing)] if id(thing) in met else _NOTERS[type(thing)](self, thing) for thing in things]
 
     def _leaf(self, leaf: Leaf) -> int:
         number = self._met[id(leaf)] = -1 - self._text(leaf.form().name)
@@ -206,8 +208,11 @@ class _Writer:
         return self._note(filtered, FILTERED, 0, self.numbers((filtered.rows, filtered.filters)))
 
     def _rows(self, rows: Rows) -> int:
-        see = self._sees.setdefault(rows.see, len(self._sees))
-        return self._note(rows, ROWS, see, self.numbers((rows.family,)), sorted(rows.places))
+        see = self._see_at.get(id(rows.see))
+        if see is None:
+            see = self._see_at[id(rows.see)] = self._sees.setdefault(rows.see, len(self._sees))
+        places = rows.places if len(rows.places) == 1 else sorted(rows.places)
+        return self._note(rows, ROWS, see, self.numbers((rows.family,)), places)
 
     def _pool(self, pool: Pool) -> int:
         below = self.numbers((*pool.families, *(node for _, node in pool.members)))
@@ -220,13 +225,16 @@ class _Writer:
         return self._note(family, FAMILY, family.rows, below, rest)
 
     def _note(self, thing: Any, kind: int, tag: int, below: list[int], rest: Sequence[int] = ()) -> int:
-        depth = 0
+        depths = self._depths
+        depth = -1
         for number in below:
-            if number >= 0 and self._kinds[number][1] >= depth:
-                depth = self._kinds[number][1] + 1
-        number = self._met[id(thing)] = len(self._things)
+            if number >= 0 and depths[number] > depth:
+                depth = depths[number]
+        number = self._met[id(thing)] = len(depths)
+        depths.append(depth + 1)
         self._things.append(thing)
-        self._kinds.append((kind, depth, tag))
+        self._kinds.append(kind)
+        self._tags.append(tag)
         self._below.append(below)
         self._rest.append(rest)
         return number
@@ -236,8 +244,7 @@ class _Writer:
 
     def things(self, noted_as: Sequence[int]) -> tuple[Things, list[int]]:
         """All that was noted, in order, and the numbers of some of it."""
-        noted = np.array(self._kinds, np.int64).reshape(-1, 3)
-        kinds, depths, tags = noted.T
+        kinds, depths, tags = (np.array(one, np.int64) for one in (self._kinds, self._depths, self._tags))
         order = np.lexsort((kinds, depths))
         numbers = np.empty(len(order), np.int64)
         numbers[order] = np.arange(len(order))

@@ -25,7 +25,7 @@ from grammar.forest import Found
 from grammar.forms import Form
 from grammar.language import Language
 from grammar.perturb import ChangedTable, changed_tables, chosen, differences
-from grammar.search import search
+from grammar.search import collector_paused, search
 from grammar.view import View
 from grammar.worlds import Worlds
 
@@ -70,6 +70,17 @@ def analyse_passage(
     decompositions: Mapping[str, Decomposition],
 ) -> list[QuestionClasses]:
     """The questions of a passage that have an answer, in order. ``decompositions`` are by ``qdmr.question_key``."""
+    # What the search's collector is paused for holds for all that is done with its forests: there are no cycles.
+    with collector_paused():
+        return _analyse(passage, table, settings, decompositions)
+
+
+def _analyse(
+    passage: Passage,
+    table: Table,
+    settings: SpuriousnessSettings,
+    decompositions: Mapping[str, Decomposition],
+) -> list[QuestionClasses]:
     changed, worlds = _worlds(table, settings)
     copies = [_copy(table, each) for each in changed]
     drafts = []

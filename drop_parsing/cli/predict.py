@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -105,43 +105,39 @@ def predict(
     started = time.perf_counter()
     failed: list[Failed] = []
     passages = read_questions(inputs, failed)
-    total = sum(len(passage.questions) for passage in passages)
 
-    def read(run: Path, passages: Sequence[Passage], advance: Callable[[int], None]) -> list[Answered]:
-        folder = local_folder(cache)
-        return [
-            _of_reader(one)
-            for one in predict_all(run, passages, folder, batch_size, device, precision, advance)
-        ]
+    def read(run: Path, passages: Sequence[Passage]) -> list[Answered]:
+        with progress_bar("questions", sum(len(passage.questions) for passage in passages)) as advance:
+            answered = predict_all(run, passages, local_folder(cache), batch_size, device, precision, advance)
+            return [_of_reader(one) for one in answered]
 
     backed_off = 0
     parses: Parses | None = None
-    with progress_bar("questions", total) as advance:
-        if is_parser_run(run):
-            parses = parse_passages(
-                run,
-                passages,
-                place(cache),
-                beam=beam,
-                batch_size=batch_size,
-                max_length=max_length,
-                device=device,
-                precision=precision,
-                advance=advance,
-            )
-            failed += parses.failed
-            answers = [_of_parser(one) for one in parses.parsed]
-            without = {one.question for one in answers if not one.answer}
-            if backoff and without:
-                read_too = {one.question: one for one in read(backoff, _only(passages, without), advance)}
-                answers = [read_too.get(one.question, one) for one in answers]
-                backed_off = sum(bool(one.answer) for one in read_too.values())
-        elif backoff or beam or max_length or errors:
-            raise InputError(
-                f"--backoff, --beam, --max-length and --errors are for a parser; {run} is no parser's run."
-            )
-        else:
-            answers = read(run, passages, advance)
+    if is_parser_run(run):
+        parses = parse_passages(
+            run,
+            passages,
+            place(cache),
+            beam=beam,
+            batch_size=batch_size,
+            max_length=max_length,
+            device=device,
+            precision=precision,
+            show=progress_bar,
+        )
+        failed += parses.failed
+        answers = [_of_parser(one) for one in parses.parsed]
+        without = {one.question for one in answers if not one.answer}
+        if backoff and without:
+            read_too = {one.question: one for one in read(backoff, _only(passages, without))}
+            answers = [read_too.get(one.question, one) for one in answers]
+            backed_off = sum(bool(one.answer) for one in read_too.values())
+    elif backoff or beam or max_length or errors:
+        raise InputError(
+            f"--backoff, --beam, --max-length and --errors are for a parser; {run} is no parser's run."
+        )
+    else:
+        answers = read(run, passages)
     _write(out, json.dumps({one.question: one.answer for one in answers}, ensure_ascii=False, indent=1))
     explained = out.with_suffix(".explained.jsonl") if explain else None
     if explained:

@@ -30,8 +30,9 @@ Show = Callable[[str, int], AbstractContextManager[Advance]]
 
 
 @contextmanager
-def _silent(label: str, total: int) -> Iterator[Advance]:
-    yield lambda passages: None
+def silent(label: str, total: int) -> Iterator[Advance]:
+    """Shows nothing."""
+    yield lambda steps: None
 
 
 def load_data(
@@ -43,7 +44,7 @@ def load_data(
     settings: SearchSettings,
     source_name: str,
     chosen: Path | None = None,
-    show: Show = _silent,
+    show: Show = silent,
 ) -> tuple[Data, list[Failed]]:
     """Training and dev questions, and the passages without a table; tables that ``cache`` lacks are extracted.
 

@@ -1,13 +1,13 @@
 """The answers of a parser's run to the questions of passages: tables, questions, beams, answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from drop_parsing.data.types import Passage
 from drop_parsing.extraction import Failed
 from drop_parsing.parser.answering import Parsed, parse_questions
-from drop_parsing.parser.loading import tables_of
+from drop_parsing.parser.loading import Show, silent, tables_of
 from drop_parsing.parser.questions import read_questions
 from drop_parsing.parser.run_files import TRANSFORMER, encoder_of, load_parser, load_rescorer, pieces_of
 from drop_parsing.training.devices import chosen_device, chosen_dtype
@@ -39,7 +39,7 @@ def parse_passages(
     max_length: int | None = None,
     device: str = "auto",
     precision: str = "float32",
-    advance: Callable[[int], None] = lambda questions: None,
+    show: Show = silent,
 ) -> Parses:
     """Every question's parse by the best weights of ``run``; tables that ``cache`` lacks are extracted.
 
@@ -50,30 +50,36 @@ def parse_passages(
     where = chosen_device(device)
     dtype = chosen_dtype(precision, where)
     parser.to(where)
-    tables, _, failed = tables_of(passages, setup.tables, cache)
+    with show("tables", len(passages)) as advance:
+        tables, _, failed = tables_of(passages, setup.tables, cache, advance)
     limit = setup.config.sizes.max_length
     pieces = pieces_of(run / TRANSFORMER if setup.config.transformer else None)
-    questions = read_questions(
-        passages,
-        tables,
-        load_pipeline(),
-        max_length=limit,
-        pieces=pieces,
-        encoder=encoder_of(setup.config),
-    )
+    encoder = encoder_of(setup.config)
+    with show("passages read", len(passages)) as advance:
+        read = read_questions(
+            passages,
+            tables,
+            load_pipeline(),
+            max_length=limit,
+            pieces=pieces,
+            encoder=encoder,
+            advance=advance,
+        )
     found = {}
     width = beam or setup.config.beam
-    for parsed in parse_questions(
+    parses = parse_questions(
         parser,
         setup.collator(),
-        questions.questions,
+        read.questions,
         width,
         batch_size,
         max_length,
         dtype,
         load_rescorer(run),
-    ):
-        found[parsed.id] = parsed
-        advance(1)
+    )
+    with show("questions", len(read.questions)) as advance:
+        for parsed in parses:
+            found[parsed.id] = parsed
+            advance(1)
     every = [question.id for passage in passages for question in passage.questions]
     return Parses([found.get(id) or Parsed(id, (), None, (), (), NO_TABLE) for id in every], tables, failed)

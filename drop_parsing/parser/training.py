@@ -113,18 +113,17 @@ def train_parser(config: ParserConfig, data: Data, run: Path, options: Options) 
     if not progress.finished:
         keeper = _Keeper(run, config, data, options, progress)
         fit(module, keeper, run, options.device, options.dtype, config.gradient_norm)
-    if train.held_out and not (run / RESCORER).exists():
-        _fit_rescorer(run, data, options)
-        _evaluate_all(run, data, options, progress)
-    elif config.evaluate_on:
-        _evaluate_all(run, data, options, progress)
+    to_fit = bool(train.held_out) and not (run / RESCORER).exists()
+    if to_fit or config.evaluate_on:
+        _, best = load_parser(run)
+        best.to(options.device)
+        if to_fit:
+            _fit_rescorer(run, setup, best, data, options)
+        _evaluate_all(run, setup, best, data, options, progress)
     return progress
 
 
-def _fit_rescorer(run: Path, data: Data, options: Options) -> None:
-    """Fit the rescorer of the best weights."""
-    setup, parser = load_parser(run)
-    parser.to(options.device)
+def _fit_rescorer(run: Path, setup: Setup, parser: Parser, data: Data, options: Options) -> None:
     asked = [data.train.questions[place] for place in data.train.held_out]
     references = {q.id: q.references for passage in data.train_passages for q in passage.questions}
     examples = []
@@ -142,12 +141,13 @@ def _fit_rescorer(run: Path, data: Data, options: Options) -> None:
     options.say(f"rescorer: {len(rescorer.weights)} features fitted to {len(examples)} questions")
 
 
-def _evaluate_all(run: Path, data: Data, options: Options, progress: Progress) -> None:
+def _evaluate_all(
+    run: Path, setup: Setup, parser: Parser, data: Data, options: Options, progress: Progress
+) -> None:
     """Evaluate what ``predict`` would answer, on all of dev."""
-    setup, parser = load_parser(run)
     rescorer = load_rescorer(run)
     scores = evaluate(
-        parser.to(options.device),
+        parser,
         setup.collator(),
         data.dev,
         data.dev_passages,
