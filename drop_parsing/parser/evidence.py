@@ -147,8 +147,14 @@ def evidence_of_beam(
         assert denotation is not None
         features = _of_form(form, denotation, asked)
         _add_rows(features, cells_used(form, language), asked)
-        features["log probability"] = score / 5
-        features["log probability of the denotation"] = math.log(max(total[texts_of(denotation)], 1e-30)) / 5
+        likely = {
+            "log probability": score / 5,
+            "log probability of the denotation": math.log(max(total[texts_of(denotation)], 1e-30)) / 5,
+        }
+        features |= likely
+        # A decoder is surer of some kinds of answers than of others.
+        kind = next(kind for kind in ("text", "number", "date") if kind in features)
+        features |= {f"{kind}: {name}": value for name, value in likely.items()}
         features["first"] = float(place == 0)
         features["plausibility"] = score_of(form, scorer) / 3
         made.append(features)
@@ -165,6 +171,7 @@ def _of_form(form: Form, denotation: Denotation, asked: Asked) -> Features:
     for scope in (f"by {asked.by}", of_what, f"of {asked.of}", *(asked.lemmas & _TELLING)):
         features |= dict.fromkeys((f"{scope}: {what}" for what in said), 1.0)
     literals = {name for name in names if ":" in name and not name.startswith(("relation:", "part:"))}
+    features["twice the same"] = float(any(_repeats(sub.arguments) for sub in form.subforms()))
     features["functions"] = sum(name in FUNCTIONS for name in names) / 5
     features["literals"] = len(literals) / 3
     features["named"] = asked.overlap({w for name in literals for w in name.partition(":")[2].split("_")})
@@ -174,6 +181,11 @@ def _of_form(form: Form, denotation: Denotation, asked: Asked) -> Features:
         features["unit asked for"] = float(asked.of in units)
         features["other unit"] = float(bool(units) and not units & asked.lemmas)
     return features
+
+
+def _repeats(arguments: Sequence[Form]) -> bool:
+    """Whether a call has one argument twice, as a difference of a number and itself has."""
+    return len(arguments) == 2 and arguments[0] == arguments[1]
 
 
 def _add_rows(features: Features, cells: Sequence[Span], asked: Asked) -> None:

@@ -93,6 +93,21 @@ def test_forms_with_one_denotation_share_their_probability(asked: tuple[Question
     assert other[name] == pytest.approx(math.log(0.5) / 5)
 
 
+def test_a_probability_counts_by_the_kind_of_the_denotation(asked: tuple[QuestionInput, Language]) -> None:
+    number, text = beam(asked, BOATS, "(select all_structures relation:arg0)")
+    assert number["number: log probability"] == number["log probability"] == text["text: log probability"]
+    assert "text: log probability" not in number
+    assert "number: log probability" not in text
+
+
+def test_a_call_with_one_argument_twice_is_told(asked: tuple[QuestionInput, Language]) -> None:
+    twice, inside, once = beam(
+        asked, f"(diff {BOATS} {BOATS})", f"(add {NETS} (diff {BOATS} {BOATS}))", f"(diff {BOATS} {NETS})"
+    )
+    name = "twice the same"
+    assert (twice[name], inside[name], once[name]) == (1, 1, 0)
+
+
 def test_a_rescorer_orders_the_beam(asked: tuple[QuestionInput, Language]) -> None:
     forms = [(parse(NETS).form, math.log(0.6)), (parse(BOATS).form, math.log(0.4))]
     rows = RowWords(asked[1].view)
