@@ -319,9 +319,9 @@ class _Pool(Generic[Tag, Item, Value]):
 
     def _outcomes(self, future: Any, batch: Sequence[Item]) -> Sequence[Value | Failure]:
         try:
-            outcomes: list[Value | Failure] = future.result()
+            outcomes: list[Value | Failure] = self._patiently(future.result)
             return outcomes
-        except _dask("distributed").CancelledError:
+        except (_dask("distributed").CancelledError, JobError):
             raise
         except Exception:
             # A worker died, or an outcome could not be sent: find the item with nothing else under way.
@@ -333,7 +333,7 @@ class _Pool(Generic[Tag, Item, Value]):
         try:
             future = self._submit([item])
             self._wait([future], "ALL_COMPLETED")
-            outcome: Value | Failure = future.result()[0]
+            outcome: Value | Failure = self._patiently(future.result)[0]
             return outcome
         except (distributed.CancelledError, JobError):
             raise
@@ -343,13 +343,22 @@ class _Pool(Generic[Tag, Item, Value]):
             return failure_of(error)
 
     def _wait(self, futures: Iterable[Any], until: str) -> set[Any]:
-        """Those that are done by then. Raises JobError where no worker has been left for long."""
+        """Those that are done by then."""
         pending = list(futures)
+        if not pending:
+            return set()
+        done: set[Any] = self._patiently(
+            lambda seconds: _dask("distributed").wait(pending, seconds, until).done
+        )
+        return done
+
+    def _patiently(self, step: Callable[[float], Any]) -> Any:
+        """What a step gives that may take so many seconds, tried until it is there. A worker may go at any moment, with
+        what it has done. Raises JobError where no worker has been left for long."""
         seen = time.monotonic()
-        while pending:
+        while True:
             try:
-                done: set[Any] = _dask("distributed").wait(pending, min(PATIENCE, LOST_PATIENCE), until).done
-                return done
+                return step(min(PATIENCE, LOST_PATIENCE))
             except TimeoutError:
                 if self._threads():
                     seen = time.monotonic()
@@ -360,7 +369,6 @@ class _Pool(Generic[Tag, Item, Value]):
                     ) from None
                 else:
                     logger.warning("all workers of the cluster have gone: waiting for one to come back")
-        return set()
 
     def _threads(self) -> int:
         return sum(self._client.nthreads().values())

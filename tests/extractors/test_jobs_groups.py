@@ -78,6 +78,26 @@ def test_a_job_without_workers_ends_with_a_sentence(monkeypatch: pytest.MonkeyPa
             list(results)
 
 
+def test_a_worker_that_goes_with_what_it_has_done_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed: Any = pytest.importorskip("distributed")
+    monkeypatch.setattr(jobs, "LOST_PATIENCE", 0.5)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as local:
+        wait = distributed.wait
+
+        def wait_then_lose(*given: Any) -> Any:
+            done = wait(*given)
+            for worker in local.workers.values():
+                local.sync(worker.close)
+            return done
+
+        monkeypatch.setattr(distributed, "wait", wait_then_lose)
+        results = run_jobs(lambda batch: batch, ([item] for item in range(9)), 0, local.scheduler_address)
+        with pytest.raises(JobError, match="All workers of the cluster have gone"):
+            list(results)
+
+
 def test_workers_that_come_later_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed: Any = pytest.importorskip("distributed")
     monkeypatch.setattr(jobs, "RENEWAL", 0.0)
