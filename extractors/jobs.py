@@ -147,13 +147,17 @@ def keep_groups(
 ) -> None:
     """``run_groups`` over what a keeper does not know of each group; it keeps a group's results when all are there.
 
-    An interrupt ends it at the next group at the latest, wherever it falls.
+    An interrupt ends it when the next batch is done at the latest, wherever it falls.
     """
     wanted = filter(None, map(keeper.unknown, groups))
-    with (
-        _interrupts() as heed,
-        closing(run_groups(function, wanted, cost, limit, workers, cluster, progress)) as finished,
-    ):
+    with _interrupts() as heed, ExitStack() as stack:
+
+        def told(items: int) -> None:
+            progress(items)
+            heed()
+
+        running = run_groups(function, wanted, cost, limit, workers, cluster, told)
+        finished = stack.enter_context(closing(running))
         for results in finished:
             keeper.keep(results)
             heed()
@@ -161,8 +165,8 @@ def keep_groups(
 
 @contextmanager
 def _interrupts() -> Iterator[Callable[[], None]]:
-    """A call that raises an interrupt again: Python drops one that falls into a finalizer or a callback of the
-    garbage collector, and a job that goes on for hours would not have noticed."""
+    """A call that raises an interrupt which Python has dropped, or would have: one in a finalizer or a callback of the
+    garbage collector goes no further, and a job that takes hours would not have noticed it."""
     seen = False
     before = signal.getsignal(signal.SIGINT)
     if not callable(before) or threading.current_thread() is not threading.main_thread():
@@ -172,7 +176,8 @@ def _interrupts() -> Iterator[Callable[[], None]]:
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal seen
         seen = True
-        before(number, frame)
+        if not _finalizes(frame):
+            before(number, frame)
 
     def heed() -> None:
         if seen:
@@ -183,6 +188,15 @@ def _interrupts() -> Iterator[Callable[[], None]]:
         yield heed
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _finalizes(frame: FrameType | None) -> bool:
+    """Whether a finalizer is running: the futures of Dask have one, in which a job is often found."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _check(workers: int) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,35 +100,55 @@ def test_an_interrupt_reaches_the_caller() -> None:
         list(run_jobs(interrupted, [[1]], workers=0))
 
 
+class Finalized:
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def finalize() -> None:
+    Finalized()
+
+
+class Watched:
+    pass
+
+
+def call_back() -> None:
+    """In a callback of a weak reference, which Python calls as it calls a finalizer."""
+    watched = Watched()
+    reference = weakref.ref(watched, lambda _: signal.raise_signal(signal.SIGINT))
+    del watched
+    assert reference() is None
+
+
+@pytest.mark.parametrize(("drop", "told"), [(finalize, []), (call_back, [KeyboardInterrupt])])
 @pytest.mark.parametrize("workers", [0, 1])
-def test_an_interrupt_that_python_drops_ends_the_job(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+def test_an_interrupt_that_python_drops_ends_the_job(
+    monkeypatch: pytest.MonkeyPatch, drop: Callable[[], None], told: list[type], workers: int
+) -> None:
     dropped: list[type[BaseException] | None] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda event: dropped.append(event.exc_type))
-
-    class Finalized:
-        def __del__(self) -> None:
-            signal.raise_signal(signal.SIGINT)
 
     class Kept(list[int]):
         def unknown(self, group: Sequence[int]) -> Sequence[int]:
             return group
 
         def keep(self, results: Sequence[Result[int, int]]) -> None:
-            Finalized()
+            drop()
             self.extend(result.item for result in results)
 
     kept = Kept()
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         keep_groups(kept, double(), [[1], [2], [3]], lambda item: item, 1, workers)
-    assert dropped == [KeyboardInterrupt]
+    assert dropped == told
     assert len(kept) == 1
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_given_cluster_is_used_and_left_running(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed: Any = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as local:
         address = local.scheduler_address
         for _ in range(2):
             results = list(run_jobs(double(), in_threes(8), workers=0, cluster=address))
