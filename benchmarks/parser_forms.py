@@ -12,10 +12,8 @@ from pathlib import Path
 
 from drop_parsing.data.reading import read_all
 from drop_parsing.parser.answering import parse_questions
-from drop_parsing.parser.loading import tables_of
-from drop_parsing.parser.questions import read_questions
-from drop_parsing.parser.run_files import TRANSFORMER, encoder_of, load_parser, pieces_of
-from extractors.annotate import load_pipeline
+from drop_parsing.parser.predicting import read_for
+from drop_parsing.parser.run_files import load_parser
 from extractors.remote import place_of
 from grammar.executor import execute
 from grammar.forms import Form
@@ -33,13 +31,7 @@ def main() -> None:
     given = parser.parse_args()
     setup, model = load_parser(given.run)
     passages = read_all([given.input])[0]
-    tables, _, _ = tables_of(passages, setup.tables, place_of(given.cache))
-    limit = setup.config.sizes.max_length
-    pieces = pieces_of(given.run / TRANSFORMER if setup.config.transformer else None)
-    encoder = encoder_of(setup.config)
-    asked = read_questions(
-        passages, tables, load_pipeline(), max_length=limit, pieces=pieces, encoder=encoder
-    ).questions
+    asked = read_for(given.run, setup, passages, place_of(given.cache))[0].questions
     forms = undefined = 0
     violations: list[dict[str, str]] = []
     parses = parse_questions(model, setup.collator(), asked, given.beam)

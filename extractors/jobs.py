@@ -150,17 +150,16 @@ def keep_groups(
     An interrupt ends it when the next batch is done at the latest, wherever it falls.
     """
     wanted = filter(None, map(keeper.unknown, groups))
-    with _interrupts() as heed, ExitStack() as stack:
+    with _interrupts() as heed:
 
         def told(items: int) -> None:
             progress(items)
             heed()
 
-        running = run_groups(function, wanted, cost, limit, workers, cluster, told)
-        finished = stack.enter_context(closing(running))
-        for results in finished:
-            keeper.keep(results)
-            heed()
+        with closing(run_groups(function, wanted, cost, limit, workers, cluster, told)) as finished:
+            for results in finished:
+                keeper.keep(results)
+                heed()
 
 
 @contextmanager

@@ -186,10 +186,12 @@ class _Writer:
         self._rest: list[Sequence[int]] = []
 
     def numbers(self, things: Iterable[Any]) -> list[int]:
-        """The numbers of things for now; what is new is noted. There are tens of thousands of things in a forest, so
-        that a call for each is what this costs."""
-        met = self._met
-        return [met[id(thing)] if id(thing) in met else _NOTERS[type(thing)](self, thing) for thing in things]
+        """The numbers of things for now; what is new is noted."""
+        met = self._met.get
+        return [
+            _NOTERS[type(thing)](self, thing) if (number := met(id(thing))) is None else number
+            for thing in things
+        ]
 
     def _leaf(self, leaf: Leaf) -> int:
         number = self._met[id(leaf)] = -1 - self._text(leaf.form().name)
@@ -211,8 +213,7 @@ class _Writer:
         see = self._see_at.get(id(rows.see))
         if see is None:
             see = self._see_at[id(rows.see)] = self._sees.setdefault(rows.see, len(self._sees))
-        places = rows.places if len(rows.places) == 1 else sorted(rows.places)
-        return self._note(rows, ROWS, see, self.numbers((rows.family,)), places)
+        return self._note(rows, ROWS, see, self.numbers((rows.family,)), sorted(rows.places))
 
     def _pool(self, pool: Pool) -> int:
         below = self.numbers((*pool.families, *(node for _, node in pool.members)))

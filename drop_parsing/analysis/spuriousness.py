@@ -63,6 +63,8 @@ class SpuriousnessSettings:
         return "-".join(map(str, numbers))
 
 
+# What the search pauses the collector for holds for all that is done with its forests: there are no cycles.
+@collector_paused()
 def analyse_passage(
     passage: Passage,
     table: Table,
@@ -70,17 +72,6 @@ def analyse_passage(
     decompositions: Mapping[str, Decomposition],
 ) -> list[QuestionClasses]:
     """The questions of a passage that have an answer, in order. ``decompositions`` are by ``qdmr.question_key``."""
-    # What the search's collector is paused for holds for all that is done with its forests: there are no cycles.
-    with collector_paused():
-        return _analyse(passage, table, settings, decompositions)
-
-
-def _analyse(
-    passage: Passage,
-    table: Table,
-    settings: SpuriousnessSettings,
-    decompositions: Mapping[str, Decomposition],
-) -> list[QuestionClasses]:
     changed, worlds = _worlds(table, settings)
     copies = [_copy(table, each) for each in changed]
     drafts = []

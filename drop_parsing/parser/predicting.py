@@ -8,8 +8,15 @@ from drop_parsing.data.types import Passage
 from drop_parsing.extraction import Failed
 from drop_parsing.parser.answering import Parsed, parse_questions
 from drop_parsing.parser.loading import Show, silent, tables_of
-from drop_parsing.parser.questions import read_questions
-from drop_parsing.parser.run_files import TRANSFORMER, encoder_of, load_parser, load_rescorer, pieces_of
+from drop_parsing.parser.questions import QuestionSet, read_questions
+from drop_parsing.parser.run_files import (
+    TRANSFORMER,
+    Setup,
+    encoder_of,
+    load_parser,
+    load_rescorer,
+    pieces_of,
+)
 from drop_parsing.training.devices import chosen_device, chosen_dtype
 from extractors.annotate import load_pipeline
 from extractors.remote import Place
@@ -50,21 +57,7 @@ def parse_passages(
     where = chosen_device(device)
     dtype = chosen_dtype(precision, where)
     parser.to(where)
-    with show("tables", len(passages)) as advance:
-        tables, _, failed = tables_of(passages, setup.tables, cache, advance)
-    limit = setup.config.sizes.max_length
-    pieces = pieces_of(run / TRANSFORMER if setup.config.transformer else None)
-    encoder = encoder_of(setup.config)
-    with show("passages read", len(passages)) as advance:
-        read = read_questions(
-            passages,
-            tables,
-            load_pipeline(),
-            max_length=limit,
-            pieces=pieces,
-            encoder=encoder,
-            advance=advance,
-        )
+    read, tables, failed = read_for(run, setup, passages, cache, show)
     found = {}
     width = beam or setup.config.beam
     parses = parse_questions(
@@ -83,3 +76,24 @@ def parse_passages(
             advance(1)
     every = [question.id for passage in passages for question in passage.questions]
     return Parses([found.get(id) or Parsed(id, (), None, (), (), NO_TABLE) for id in every], tables, failed)
+
+
+def read_for(
+    run: Path, setup: Setup, passages: Sequence[Passage], cache: Place, show: Show = silent
+) -> tuple[QuestionSet, dict[str, Table], list[Failed]]:
+    """The questions as a run reads them, the tables (by ``text_hash``), and the passages without one."""
+    with show("tables", len(passages)) as advance:
+        tables, _, failed = tables_of(passages, setup.tables, cache, advance)
+    pieces = pieces_of(run / TRANSFORMER if setup.config.transformer else None)
+    encoder = encoder_of(setup.config)
+    with show("passages read", len(passages)) as advance:
+        read = read_questions(
+            passages,
+            tables,
+            load_pipeline(),
+            max_length=setup.config.sizes.max_length,
+            pieces=pieces,
+            encoder=encoder,
+            advance=advance,
+        )
+    return read, tables, failed

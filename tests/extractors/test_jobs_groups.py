@@ -65,37 +65,41 @@ def test_groups_are_read_no_further_than_needed() -> None:
             assert read <= taken + 2 * jobs.AT_HAND
 
 
-def test_a_job_without_workers_ends_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A cluster of one worker, and little patience with its loss."""
     distributed: Any = pytest.importorskip("distributed")
     monkeypatch.setattr(jobs, "LOST_PATIENCE", 0.5)
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as local:
-        results = run_jobs(lambda batch: batch, ([item] for item in range(1000)), 0, local.scheduler_address)
-        assert next(results) == Result(0, 0)
-        local.sync(local.workers[0].close)
-        with pytest.raises(JobError, match="All workers of the cluster have gone"):
-            list(results)
+    ) as cluster:
+        yield cluster
 
 
-def test_a_worker_that_goes_with_what_it_has_done_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_workers_ends_with_a_sentence(local: Any) -> None:
+    results = run_jobs(lambda batch: batch, ([item] for item in range(1000)), 0, local.scheduler_address)
+    assert next(results) == Result(0, 0)
+    local.sync(local.workers[0].close)
+    with pytest.raises(JobError, match="All workers of the cluster have gone"):
+        list(results)
+
+
+def test_a_worker_that_goes_with_what_it_has_done_is_told(
+    local: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     distributed: Any = pytest.importorskip("distributed")
-    monkeypatch.setattr(jobs, "LOST_PATIENCE", 0.5)
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-    ) as local:
-        wait = distributed.wait
+    wait = distributed.wait
 
-        def wait_then_lose(*given: Any) -> Any:
-            done = wait(*given)
-            for worker in local.workers.values():
-                local.sync(worker.close)
-            return done
+    def wait_then_lose(*given: Any) -> Any:
+        done = wait(*given)
+        for worker in local.workers.values():
+            local.sync(worker.close)
+        return done
 
-        monkeypatch.setattr(distributed, "wait", wait_then_lose)
-        results = run_jobs(lambda batch: batch, ([item] for item in range(9)), 0, local.scheduler_address)
-        with pytest.raises(JobError, match="All workers of the cluster have gone"):
-            list(results)
+    monkeypatch.setattr(distributed, "wait", wait_then_lose)
+    results = run_jobs(lambda batch: batch, ([item] for item in range(9)), 0, local.scheduler_address)
+    with pytest.raises(JobError, match="All workers of the cluster have gone"):
+        list(results)
 
 
 def test_workers_that_come_later_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
