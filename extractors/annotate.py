@@ -5,7 +5,6 @@ that run over them need no spaCy object, and another parser can fill the same co
 each token once and no whitespace, so spacing never changes a parse.
 """
 
-import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Protocol
 
 import numpy as np
 import spacy
-from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
@@ -78,15 +76,6 @@ class PipelineError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """The parser's own vectors of the tokens in their context, (tokens, width); ``source`` tells by a hash which
-    network made them."""
-
-    source: str
-    vectors: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
 class Annotation:
     """What one pass found in a paragraph: columns with one entry a token, whitespace left out.
 
@@ -94,7 +83,6 @@ class Annotation:
     being its own head; ``dependencies`` are the parser's own labels, ``pos`` universal and ``tags`` Penn
     tags; ``lemmas`` are lower case. ``sentences`` are half-open token ranges that cover every token.
     ``antecedents`` says which entity a pronoun stands for, by token, where coreference was asked for.
-    ``context`` is left by parsers that have such vectors.
     """
 
     paragraph: Paragraph
@@ -111,7 +99,6 @@ class Annotation:
     numbers: Sequence[Number]
     dates: Sequence[Date]
     antecedents: Mapping[int, Span] = field(default_factory=dict)
-    context: Context | None = field(default=None, compare=False, repr=False)
 
 
 class Annotator(Protocol):
@@ -161,7 +148,6 @@ class SpacyAnnotator:
         self._nlp = nlp
         self.name = f"spacy-{nlp.meta['lang']}_{nlp.meta['name']}"
         self.version = str(nlp.meta["version"])
-        self._source = _context_source(nlp)
 
     def annotate(self, paragraphs: Iterable[Paragraph]) -> Iterator[Annotation]:
         nlp = self._nlp
@@ -174,7 +160,7 @@ class SpacyAnnotator:
             for chunk, part in zip(batch, done, strict=True):
                 parts.append(part)
                 if chunk.last:
-                    yield _join(chunk, parts, self._source)
+                    yield _join(chunk, parts)
                     parts = []
 
     def annotate_words(self, sentences: Iterable[Sequence[str]]) -> Iterator[Annotation]:
@@ -186,7 +172,7 @@ class SpacyAnnotator:
                 documents = nlp.pipe([_given_document(nlp, chunk) for chunk in batch])
                 done = [_part(chunk, doc) for chunk, doc in zip(batch, documents, strict=True)]
             for chunk, part in zip(batch, done, strict=True):
-                yield _join(chunk, [part], self._source)
+                yield _join(chunk, [part])
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +320,6 @@ class _Part:
     heads: list[int]
     sentences: list[int]
     entities: list[Span]
-    vectors: NDArray[np.float32]
 
 
 def _part(chunk: _Chunk, doc: Doc) -> _Part:
@@ -364,23 +349,10 @@ def _part(chunk: _Chunk, doc: Doc) -> _Part:
             Span(text[starts[e.start] : ends[e.end - 1]], starts[e.start], ends[e.end - 1], e.label_)
             for e in doc.ents
         ],
-        vectors=np.array(doc.tensor, np.float32),
     )
 
 
-def _context_source(nlp: Language) -> str:
-    """A hash of the network whose vectors stand in a document's tensor; empty where there is none."""
-    if not nlp.has_pipe("tok2vec"):
-        return ""
-    digest = hashlib.blake2b(digest_size=8)
-    for node in nlp.get_pipe("tok2vec").model.walk():  # type: ignore[attr-defined]
-        for name in node.param_names:
-            if node.has_param(name):
-                digest.update(np.ascontiguousarray(node.get_param(name)).tobytes())
-    return digest.hexdigest()
-
-
-def _join(chunk: _Chunk, parts: Sequence[_Part], source: str) -> Annotation:
+def _join(chunk: _Chunk, parts: Sequence[_Part]) -> Annotation:
     heads: list[int] = []
     firsts: list[int] = []
     for part in parts:
@@ -401,5 +373,4 @@ def _join(chunk: _Chunk, parts: Sequence[_Part], source: str) -> Annotation:
         entities=[entity for part in parts for entity in part.entities],
         numbers=chunk.numbers,
         dates=chunk.dates,
-        context=Context(source, np.concatenate([part.vectors for part in parts])) if source else None,
     )

@@ -54,7 +54,7 @@ class Srl:
     def __init__(self, model: RoleModel | None = None) -> None:
         self._model = shipped_model() if model is None else model
         # The number changes whenever the same frames can give another table.
-        self.version = f"4-{self._model.hash}"
+        self.version = f"5-{self._model.hash}"
 
     def rows(self, annotation: Annotation, tree: Tree) -> list[Row]:
         frames = find_frames(self._model, annotation, tree)

@@ -20,19 +20,18 @@ _BIT = {role: 1 << k for k, role in enumerate(CORE)}
 
 
 def probabilities(stretches: Sequence[tuple[int, int]], gains: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(N, labels): how probable each label of each stretch is, in the mean over several networks. ``stretches`` are
-    first and last tokens; ``gains`` (networks, N, labels) are the scores of the labels over being no argument."""
+    """(N, labels): how probable each label of each stretch is. ``stretches`` are first and last tokens; ``gains``
+    (N, labels) are the scores of the labels over being no argument."""
     order = sorted(range(len(stretches)), key=lambda k: stretches[k][::-1])
     ends = [stretches[k][1] for k in order]
     before = [bisect_left(ends, stretches[k][0]) for k in order]
-    best = gains.max(axis=2, initial=-1e4)
-    shares = np.exp(gains - best[:, :, None])
-    sums = shares.sum(axis=2)
-    weights = (best + np.log(sums))[:, order].tolist()
-    chosen = np.empty(sums.shape)
-    chosen[:, order] = [_chances(own, before) for own in weights]
-    mean: NDArray[np.float64] = (shares * (chosen / sums)[:, :, None]).mean(axis=0)
-    return mean
+    best = gains.max(axis=1, initial=-1e4)
+    shares = np.exp(gains - best[:, None])
+    sums = shares.sum(axis=1)
+    chosen = np.empty(len(stretches))
+    chosen[order] = _chances((best + np.log(sums))[order].tolist(), before)
+    found: NDArray[np.float64] = shares * (chosen / sums)[:, None]
+    return found
 
 
 def _chances(weights: Sequence[float], before: Sequence[int]) -> list[float]:

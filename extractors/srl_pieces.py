@@ -17,11 +17,15 @@ class PieceVectors:
         self.vectors = vectors
         self._rows = {piece: row for row, piece in enumerate(pieces)}
         self._longest = max((len(piece) for piece in pieces), default=0)
-        self.of_word = lru_cache(maxsize=100_000)(self._of_word)
+        self.of_word = lru_cache(maxsize=20_000)(self._of_word)
 
     @property
     def size(self) -> int:
         return int(self.vectors.shape[1])
+
+    def row(self, piece: str) -> int:
+        """Raises ``KeyError`` where there is no such piece."""
+        return self._rows[piece]
 
     def of_words(self, words: Sequence[str]) -> NDArray[np.float32]:
         """One vector a word: the mean of its pieces', zero where none is known."""
@@ -30,10 +34,12 @@ class PieceVectors:
         return np.stack([self.of_word(word) for word in words])
 
     def _of_word(self, word: str) -> NDArray[np.float32]:
-        rows = self._cut(_plain(word))
+        rows = self.rows(word)
         return self.vectors[rows].mean(axis=0) if rows else np.zeros(self.size, np.float32)
 
-    def _cut(self, word: str) -> list[int]:
+    def rows(self, word: str) -> list[int]:
+        """The rows of the pieces of a word; what no piece is known of is left out."""
+        word = _plain(word)
         rows = []
         start = 0
         while start < len(word):
@@ -51,14 +57,6 @@ class PieceVectors:
 
 #: No word has a vector: for a model without them.
 NO_PIECES = PieceVectors([], np.zeros((0, 1), np.float32))
-
-
-def reduced(vectors: NDArray[np.float32], size: int) -> NDArray[np.float32]:
-    """The first ``size`` principal components of the vectors, of unit variance overall."""
-    centred = vectors - vectors.mean(axis=0)
-    values, directions = np.linalg.eigh(centred.T @ centred)
-    components = centred @ directions[:, np.argsort(-values)[:size]]
-    return np.ascontiguousarray(components / max(float(components.std()), 1e-8), np.float32)
 
 
 def _plain(word: str) -> str:

@@ -5,8 +5,8 @@ ones against every choice of candidates that do not overlap (Sarawagi and Cohen,
 tells predicates from other words. The weights that are kept are averages over the later steps.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -15,26 +15,28 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from drop_parsing.training.srl_encoder import EncoderOptions, Reading, Report, WholeEncoder, joined, quick
 from extractors.srl_features import TEMPLATES
-from extractors.srl_instances import GROUPS, Inventory
+from extractors.srl_instances import Inventory
 from extractors.srl_model import CANDIDATE_TOKENS, COLUMNS, PREDICATE_TOKENS
-
-#: Called with a line to show after each step of the work.
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``members`` networks are trained. ``size`` is D, ``state`` H, ``layers`` the mixing layers of
-    ``srl_model``. A feature, word or label that training sees less often than its ``least_`` is dropped.
-    ``feature_dropout`` hides single features, ``dropout`` single values of a state or hidden layer. A kind of
-    candidate at the end of a path is looked at where at least ``least_share`` of them are arguments.
+    """A network sees the sentences ``epochs`` times, learning at ``rate``; one that is trained along with an
+    ``encoder`` ``joint_epochs`` times at ``joint_rate``, the encoder at ``encoder_rate``. ``size`` is D, ``state`` H,
+    ``layers`` the mixing layers of ``srl_model``. A feature, word or label that training sees less often than its
+    ``least_`` is dropped. ``feature_dropout`` hides single features, ``dropout`` single values of a state or hidden
+    layer. A kind of candidate at the end of a path is looked at where at least ``least_share`` of them are arguments.
     ``known_share`` weighs the loss of telling predicates."""
 
     epochs: int = 7
-    batch: int = 128
     rate: float = 3e-3
-    members: int = 3
+    joint_epochs: int = 5
+    joint_rate: float = 2e-3
+    encoder: EncoderOptions = field(default_factory=EncoderOptions)
+    encoder_rate: float = 1.5e-4
+    batch: int = 128
     size: int = 96
     state: int = 96
     layers: int = 2
@@ -59,6 +61,7 @@ class Example:
     """
 
     vectors: NDArray[np.float32]
+    reading: Reading | None
     columns: NDArray[np.int64]
     around: NDArray[np.int64]
     predicate_ids: NDArray[np.int32]
@@ -80,34 +83,39 @@ def fit(
     inventory: Inventory,
     labels: int,
     columns: Mapping[str, Mapping[str, int]],
-    vector: int,
+    encoder: WholeEncoder | None,
     options: Options,
-    member: int,
     report: Report,
 ) -> dict[str, NDArray[np.float32]]:
-    """The weights of a ``RoleModel`` fitted to the examples; ``vector`` says how much of a word's vector it sees."""
-    torch.manual_seed(options.seed + member)
-    order = np.random.default_rng(options.seed + member)
-    templates = [rows for group in GROUPS for rows in inventory.features[group]]
-    network = _RoleNetwork(len(templates) + sum(map(len, templates)), labels, columns, vector, options)
-    dense = [p for p in network.parameters() if p is not network.features.weight]
-    optimizers = [
-        torch.optim.SparseAdam([network.features.weight], lr=options.rate),
-        torch.optim.Adam(dense, lr=options.rate),
+    """The weights of a ``Network`` of ``RoleModel`` fitted to the examples. It looks at their words' static
+    vectors and at an ``encoder``, if there is one, which is fitted along with it."""
+    torch.manual_seed(options.seed)
+    order = np.random.default_rng(options.seed)
+    epochs, rate = options.epochs, options.rate
+    if encoder:
+        epochs, rate = options.joint_epochs, options.joint_rate
+    network = _RoleNetwork(inventory.rows, labels, columns, examples[0].vectors.shape[1], encoder, options)
+    apart = {id(p) for p in (network.features.weight, *(encoder.parameters() if encoder else ()))}
+    optimizers: list[torch.optim.Optimizer] = [
+        torch.optim.SparseAdam([network.features.weight], lr=rate),
+        torch.optim.Adam([p for p in network.parameters() if id(p) not in apart], lr=rate),
     ]
-    batches = [_batches(examples, options, order) for _ in range(options.epochs)]
+    if encoder:
+        optimizers.append(torch.optim.AdamW(encoder.parameters(), lr=options.encoder_rate, weight_decay=0.01))
+    rates = [group["lr"] for optimizer in optimizers for group in optimizer.param_groups]
+    batches = [_batches(examples, options, order) for _ in range(epochs)]
     total = sum(map(len, batches))
-    mean = _Mean(network, start=total // 3)
+    mean = _Mean(network, start=2 * total // 3 if encoder else total // 3)
     step = 0
     for epoch, chosen in enumerate(batches, 1):
         network.train()
         history = []
         for members in chosen:
             step += 1
-            for optimizer in optimizers:
-                for group in optimizer.param_groups:
-                    group["lr"] = options.rate * min(1, step / 50) * max(0.02, 1 - step / total)
-            batch = _batch([examples[i] for i in members], vector)
+            groups = (group for optimizer in optimizers for group in optimizer.param_groups)
+            for group, full in zip(groups, rates, strict=True):
+                group["lr"] = full * min(1, step / 100) * max(0.01, 1 - step / total)
+            batch = _batch([examples[i] for i in members])
             known, scores = network(batch)
             losses = _argument_losses(scores, batch) + options.known_share * (
                 functional.binary_cross_entropy_with_logits(known, batch.known, reduction="none")
@@ -115,12 +123,17 @@ def fit(
             loss = losses @ batch.weights / len(losses)
             network.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
+            if encoder:
+                nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
             for optimizer in optimizers:
                 optimizer.step()
             mean.update(step)
             history.append(loss.item())
-        report(f"epoch {epoch}: loss {np.mean(history):.3f}")
-    return _exported(network, mean.values())
+        report(
+            f"epoch {epoch} of {epochs}{' with the encoder' if encoder else ''}: loss {np.mean(history):.3f}"
+        )
+    network.load_state_dict({**network.state_dict(), **mean.values()})
+    return _exported(network)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +141,7 @@ class _Batch:
     """Several examples as one: their rows one after the other, no token of any at row ``len(vectors)``."""
 
     vectors: Tensor
+    reading: Reading | None
     columns: Tensor
     around: Tensor
     predicate_ids: Tensor
@@ -144,8 +158,8 @@ class _Batch:
     weights: Tensor
 
 
-def _batch(examples: Sequence[Example], width: int) -> _Batch:
-    lengths = [len(e.vectors) for e in examples]
+def _batch(examples: Sequence[Example]) -> _Batch:
+    lengths = [len(e.columns) for e in examples]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
 
     def rows(arrays: Sequence[NDArray[np.generic]]) -> Tensor:
@@ -164,7 +178,8 @@ def _batch(examples: Sequence[Example], width: int) -> _Batch:
         return rows([a + start for a, start in zip(arrays, starts, strict=False)])
 
     return _Batch(
-        vectors=rows([e.vectors[:, :width] for e in examples]),
+        vectors=rows([e.vectors for e in examples]),
+        reading=joined([e.reading for e in examples if e.reading]) if examples[0].reading else None,
         columns=rows([e.columns for e in examples]),
         around=tokens([e.around for e in examples]),
         predicate_ids=rows([e.predicate_ids for e in examples]),
@@ -183,17 +198,26 @@ def _batch(examples: Sequence[Example], width: int) -> _Batch:
 
 
 class _RoleNetwork(nn.Module):
-    """Parameters are named as the weights of ``RoleModel``, with "__" for "." and matrices (out, in)."""
+    """``extractors.srl_model.Network``, over static vectors ``width`` wide and the states of an ``encoder``, if there
+    is one."""
 
     def __init__(
-        self, rows: int, labels: int, columns: Mapping[str, Mapping[str, int]], vector: int, o: Options
-    ):
+        self,
+        rows: int,
+        labels: int,
+        columns: Mapping[str, Mapping[str, int]],
+        width: int,
+        encoder: WholeEncoder | None,
+        o: Options,
+    ) -> None:
         super().__init__()
         self._options = o
+        self.encoder = encoder
         self.features = nn.Embedding(rows, o.size, sparse=True)
         nn.init.normal_(self.features.weight, std=0.05)
-        nn.init.zeros_(self.features.weight[: sum(TEMPLATES.values())])
-        self.vectors = nn.Linear(vector, o.state)
+        nn.init.zeros_(self.features.weight[: sum(map(len, TEMPLATES.values()))])
+        self.static = nn.Linear(width, o.state)
+        self.heard = nn.Linear(encoder.layers.size, o.state, bias=False) if encoder else None
         self.columns = nn.ModuleDict(
             {name: nn.Embedding(len(columns[name]) + 1, o.state) for name in COLUMNS}
         )
@@ -221,7 +245,11 @@ class _RoleNetwork(nn.Module):
         return self.known_score(known)[:, 0], self.label(hidden)
 
     def _states(self, batch: _Batch) -> Tensor:
-        state = self.vectors(batch.vectors)
+        state: Tensor = self.static(batch.vectors)
+        if self.encoder and self.heard and batch.reading:
+            with quick():
+                words = self.encoder(batch.reading)
+            state = state + self.heard(words)
         for column, name in enumerate(COLUMNS):
             rows = batch.columns[:, column]
             if self.training:
@@ -298,16 +326,18 @@ class _Mean:
         return {name: p.detach() for name, p in self._network.named_parameters()}
 
 
-def _exported(network: _RoleNetwork, parameters: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
+def _exported(network: _RoleNetwork) -> dict[str, NDArray[np.float32]]:
     """The weights as ``RoleModel`` names them."""
-    found = {name: value.numpy() for name, value in parameters.items()}
-    size, state = found["hidden.bias"].shape[0], found["vectors.bias"].shape[0]
+    found = {name: value.detach().numpy() for name, value in network.named_parameters()}
+    size, state = found["hidden.bias"].shape[0], found["static.bias"].shape[0]
     weights = {"features": found["features.weight"], "bias": found["predicate.bias"]}
     for name in ("predicate", "candidate"):
         weights[f"{name}.project"] = found[f"{name}.weight"].T.reshape(-1, state, size)
     for name in COLUMNS:
         weights[f"token.{name}"] = found[f"columns.{name}.weight"]
-    linear = {"vectors": "token.vectors", "hidden": "hidden", "label": "label"}
+    if network.heard:
+        weights["token.encoder.weight"] = found["heard.weight"].T
+    linear = {"static": "token.static", "hidden": "hidden", "label": "label"}
     linear |= {"known_hidden": "known.hidden", "known_score": "known.score"}
     linear |= {f"mix.{k}": f"token.mix.{k}" for k in range(len(network.mix))}
     for name, ours in linear.items():

@@ -5,20 +5,23 @@ looks at is what these parses show often enough: paths, kinds of candidates, fea
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
+import torch
 
-from drop_parsing.training.srl_network import Example, Options, Report, fit
+from drop_parsing.training.srl_encoder import Pretrained, Report, narrowed, read
+from drop_parsing.training.srl_network import Example, Options, fit
 from extractors.annotate import Annotation, SpacyAnnotator
 from extractors.dependencies import Tree, collapsed_tree
 from extractors.srl_candidates import candidates, paths
 from extractors.srl_data import DataError, GoldFrame, GoldSentence, read_sentences
-from extractors.srl_features import TEMPLATES
+from extractors.srl_encoder import Floats
+from extractors.srl_feature_index import FeatureHash
+from extractors.srl_features import COUNTS, EMPTY, TEMPLATES, Columns, Numbers
 from extractors.srl_instances import GROUPS, Instances, Inventory
 from extractors.srl_model import (
     COLUMNS,
@@ -28,14 +31,14 @@ from extractors.srl_model import (
     neighbours,
     predicate_tokens,
     token_columns,
-    word_vectors,
 )
-from extractors.srl_pieces import PieceVectors, reduced
+from extractors.srl_pieces import NO_PIECES, PieceVectors
+from extractors.table import Paragraph
 
 #: MASC's roles are aligned by heuristic, and its labels are older: it counts half.
 MASC_WEIGHT = 0.5
 
-#: The size that vectors of word pieces are reduced to.
+#: How many principal components of a word's static vector the network sees.
 VECTOR_SIZE = 64
 
 
@@ -61,14 +64,28 @@ class _Parsed:
         return [frames[i] for i in sorted(frames)]
 
 
+@contextmanager
+def _repeatable() -> Iterator[None]:
+    """In here torch chooses ways of working that give the same each time."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+
+@_repeatable()
 def train(
     corpora: Sequence[Corpus],
     annotator: SpacyAnnotator,
-    pieces: PieceVectors,
+    pretrained: Pretrained | None,
     options: Options,
+    texts: Iterable[Paragraph] = (),
     report: Report = lambda line: None,
 ) -> RoleModel:
-    """A model from gold roles over the parses of ``annotator``. The same input and seed give the same model.
+    """A model from gold roles over the parses of ``annotator``, with a narrow copy of the ``pretrained`` encoder, which
+    is changed. The copy also learns from ``texts``, which have no roles. The same input and seed give the same model.
 
     Raises ``DataError`` where the corpora have no argument to learn from.
     """
@@ -83,19 +100,38 @@ def train(
     labels = _labels(parsed, options)
     inventory = _inventory(parsed, options)
     columns = _columns(parsed, options)
-    report(
-        f"{sum(len(rows) for g in GROUPS for rows in inventory.features[g])} features, {len(labels)} labels"
-    )
-    examples = [_example(one, inventory, labels, columns, pieces) for one in parsed]
-    source = parsed[0].annotation.context.source if parsed[0].annotation.context else ""
+    report(f"{inventory.rows} features, {len(labels)} labels")
+    pieces = pretrained.pieces if pretrained else NO_PIECES
+    middle, directions = components = _principal(pieces.vectors, VECTOR_SIZE)
+    examples = [_example(one, inventory, labels, columns, pieces, components) for one in parsed]
+    sentences = [one.annotation.words for one in parsed]
     del parsed
-    # The first network does without the parser's vectors, so that the model works over any parser.
-    widths = [pieces.size, *[examples[0].vectors.shape[1]] * (options.members - 1)]
-    networks = [
-        Network(fit(examples, inventory, len(labels), columns, width, options, member, report))
-        for member, width in enumerate(widths)
-    ]
-    return RoleModel(labels, inventory, columns, pieces, networks, source)
+
+    whole = pretrained.encoder if pretrained else None
+    weights = fit(examples, inventory, len(labels), columns, whole, options, report)
+    # A word's vector goes through the components and the network's own layer at once.
+    weights["token.static.weight"] = directions @ weights["token.static.weight"]
+    weights["token.static.bias"] = weights["token.static.bias"] - middle @ weights["token.static.weight"]
+    encoder = None
+    if pretrained:
+        for annotation in annotator.annotate(texts):
+            sentences += [annotation.words[first:end] for first, end in annotation.sentences]
+        heard = torch.from_numpy(weights["token.encoder.weight"])
+        encoder = narrowed(pretrained, heard, sentences, options.encoder, report).exported()
+    return RoleModel(labels, inventory, columns, pieces, Network(weights), encoder)
+
+
+def _principal(vectors: Floats, size: int) -> tuple[Floats, Floats]:
+    """The mean of the vectors, and the directions (width, size) of their first principal components, which have unit
+    variance overall along them."""
+    if not len(vectors):
+        return np.zeros(vectors.shape[1], np.float32), np.eye(vectors.shape[1], dtype=np.float32)
+    middle: Floats = vectors.mean(axis=0, dtype=np.float32)
+    centred = vectors - middle
+    values, directions = np.linalg.eigh(centred.T @ centred)
+    directions = directions[:, np.argsort(-values)[:size]]
+    directions /= max(float((centred @ directions).std()), 1e-8)
+    return middle, np.ascontiguousarray(directions, np.float32)
 
 
 def read_corpora(data: Path) -> list[Corpus]:
@@ -108,20 +144,6 @@ def read_corpora(data: Path) -> list[Corpus]:
         elif name == "ewt_train":
             raise DataError(f"There is no {name}.jsonl or {name}.jsonl.gz in {data}.")
     return corpora
-
-
-def read_pieces(folder: Path) -> PieceVectors:
-    """The input vectors of an uncased BERT-like model, reduced, from its ``vocab.txt`` and
-    ``model.safetensors``. Raises ``DataError`` where they are missing or do not belong together."""
-    try:
-        pieces = (folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
-        tensors = load_file(folder / "model.safetensors")
-    except (OSError, UnicodeDecodeError, SafetensorError) as error:
-        raise DataError(f"No vectors of word pieces can be read from {folder}: {error}.") from error
-    tables = [tensor for name, tensor in tensors.items() if name.endswith("word_embeddings.weight")]
-    if len(tables) != 1 or len(tables[0]) != len(pieces):
-        raise DataError(f"{folder / 'model.safetensors'} has no input vectors for the pieces of vocab.txt.")
-    return PieceVectors(pieces, reduced(tables[0].astype(np.float32), VECTOR_SIZE))
 
 
 def _labels(parsed: Sequence[_Parsed], options: Options) -> list[str]:
@@ -149,16 +171,11 @@ class _Growing(dict[tuple[int, str], int]):
         return self[key]
 
 
-class _Counting(dict[str, int]):
-    """Features that are counted as they are looked up."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.counts: Counter[str] = Counter()
+class _Numbering(dict[str, int]):
+    """Numbers strings as they are looked up."""
 
     def get(self, key: str, default: int | None = None) -> int:  # type: ignore[override]
-        self.counts[key] += 1
-        return 0
+        return self.setdefault(key, EMPTY + len(self))
 
 
 def _inventory(parsed: Sequence[_Parsed], options: Options) -> Inventory:
@@ -166,20 +183,66 @@ def _inventory(parsed: Sequence[_Parsed], options: Options) -> Inventory:
     nouns = frozenset(
         one.annotation.lemmas[frame.predicate] for one in parsed for frame in one.frames if not frame.verbal
     )
-    counting = {group: [_Counting() for _ in range(TEMPLATES[group])] for group in GROUPS}
-    probe = Inventory(steps, arguments, nouns, counting)
+    symbols = _Numbering({"": EMPTY})
+    probe = Inventory(steps, arguments, nouns, symbols, {})
+    seen: dict[str, list[Columns]] = {group: [] for group in GROUPS}
     for one in parsed:
-        instances = Instances(one.annotation, one.tree, probe)
-        instances.predicate_ids(_possible(one, probe))
-        instances.pairs([frame.predicate for frame in one.frames])
-    row = sum(len(templates) for templates in counting.values())
-    features: dict[str, list[dict[str, int]]] = {group: [] for group in GROUPS}
-    for group in GROUPS:
-        for template in counting[group]:
-            kept = sorted(s for s, n in template.counts.items() if s and n >= options.least_feature)
-            features[group].append({string: row + k for k, string in enumerate(kept)})
-            row += len(kept)
-    return Inventory(steps, arguments, nouns, features)
+        instances = Instances(one.annotation, one.tree, neighbours(one.annotation, one.tree), probe)
+        predicates = [frame.predicate for frame in one.frames]
+        pairs = instances.pairs(predicates, instances.predicates(predicates))
+        seen["predicate"].append(instances.predicates(_possible(one, probe)))
+        seen["candidate"].append(pairs.candidate_columns)
+        seen["pair"].append(pairs.pair_columns)
+    known = {group: _known(group, seen.pop(group), options.least_feature) for group in GROUPS}
+    # The strings of known features alone, numbered anew.
+    used = {
+        number
+        for group in GROUPS
+        for template, numbers in zip(TEMPLATES[group], known[group], strict=True)
+        for name, column in zip(template, numbers.T, strict=True)
+        if name not in COUNTS
+        for number in np.unique(column).tolist()
+    }
+    kept = {
+        string: k
+        for k, string in enumerate(sorted({"", *(s for s, n in symbols.items() if n in used)}), EMPTY)
+    }
+    renumbered = np.zeros(len(symbols) + 1, np.int64)
+    for string, number in kept.items():
+        renumbered[symbols[string]] = number
+    features = {
+        group: [
+            np.unique(
+                np.stack(
+                    [
+                        column if name in COUNTS else renumbered[column]
+                        for name, column in zip(template, numbers.T, strict=True)
+                    ],
+                    axis=1,
+                ),
+                axis=0,
+            )
+            for template, numbers in zip(TEMPLATES[group], known[group], strict=True)
+        ]
+        for group in GROUPS
+    }
+    return Inventory(steps, arguments, nouns, kept, features)
+
+
+def _known(group: str, seen: Sequence[Columns], least: int) -> list[Numbers]:
+    """For each template the numbers (features, columns) of the features that are seen often enough."""
+    columns = {
+        name: np.concatenate([one[name] for one in seen])
+        for template in TEMPLATES[group]
+        for name in template
+    }
+    keys = FeatureHash(group).keys(columns)
+    known = []
+    for template, own in zip(TEMPLATES[group], keys.T, strict=True):
+        _, firsts, counts = np.unique(own, return_index=True, return_counts=True)
+        often = firsts[counts >= least]
+        known.append(np.stack([columns[name][often] for name in template], axis=1))
+    return known
 
 
 def _arguments(
@@ -238,17 +301,16 @@ def _example(
     labels: Sequence[str],
     columns: Mapping[str, Mapping[str, int]],
     pieces: PieceVectors,
+    components: tuple[Floats, Floats],
 ) -> Example:
     number = {label: k for k, label in enumerate(labels)}
     around = neighbours(one.annotation, one.tree)
-    instances = Instances(one.annotation, one.tree, inventory)
+    instances = Instances(one.annotation, one.tree, around, inventory)
     possible = _possible(one, inventory)
-    predicate_ids = instances.predicate_ids(possible)
     predicates = [frame.predicate for frame in one.frames]
-    pairs = instances.pairs(predicates)
+    pairs = instances.pairs(predicates, instances.predicates(predicates))
     gold = [{(a.first, a.last): number.get(a.label, 0) for a in frame.arguments} for frame in one.frames]
-    stretches = np.array([(c.first, c.last) for c in pairs.candidates], np.int64).reshape(-1, 2)
-    firsts, lasts = stretches[pairs.of_candidate].T
+    firsts, lasts = pairs.spans[pairs.of_candidate, 1:].T
     order = np.lexsort((firsts, lasts, pairs.of_predicate))
     firsts, lasts = firsts[order], lasts[order]
     owners = pairs.of_predicate[order]
@@ -257,20 +319,24 @@ def _example(
         np.searchsorted(lasts[start:end], first)
         for start, end, first in zip(starts, np.searchsorted(owners, owners, "right"), firsts, strict=True)
     ]
+    middle, directions = components
+    centred: Floats = pieces.of_words(one.annotation.words) - middle
+    vectors: Floats = centred @ directions
     strings = token_columns(one.annotation, one.tree)
     place = {i: k for k, i in enumerate(possible)}
     return Example(
-        vectors=word_vectors(one.annotation, pieces),
+        vectors=vectors,
+        reading=read(one.annotation.words, pieces) if pieces.pieces else None,
         columns=np.array([[columns[n].get(s, 0) for s in strings[n]] for n in COLUMNS], np.int64).T,
         around=around,
-        predicate_ids=predicate_ids,
+        predicate_ids=inventory.indexes["predicate"].rows(instances.predicates(possible)),
         predicate_tokens=predicate_tokens(possible, around),
         known=np.isin(possible, predicates).astype(np.float32),
-        candidate_ids=pairs.candidate_ids,
-        candidate_tokens=candidate_tokens(pairs.candidates, around),
-        pair_ids=pairs.pair_ids[order],
+        candidate_ids=inventory.indexes["candidate"].rows(pairs.candidate_columns),
+        candidate_tokens=candidate_tokens(pairs.spans, around),
+        pair_ids=inventory.indexes["pair"].rows(pairs.pair_columns)[order],
         of_predicate=np.array([place[predicates[k]] for k in owners], np.int64),
-        of_candidate=pairs.of_candidate[order].astype(np.int64),
+        of_candidate=pairs.of_candidate[order],
         gold=np.array(
             [
                 gold[k].get((first, last), 0)

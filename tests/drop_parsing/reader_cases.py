@@ -79,6 +79,7 @@ def save_tiny_bert(folder: Path) -> TransformerConfig:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     config = BertConfig(
         vocab_size=len(vocabulary),
         hidden_size=8,

@@ -10,16 +10,20 @@ import pytest
 from extractors.annotate import PipelineError, SpacyAnnotator, load_pipeline
 from extractors.dependencies import collapsed_tree
 from extractors.srl_data import DataError, GoldSentence, read_sentences
+from extractors.srl_instances import GROUPS
 from extractors.srl_model import RoleModel, load_model
-from extractors.srl_pieces import NO_PIECES, PieceVectors, reduced
+from extractors.srl_pieces import PieceVectors
 from extractors.srl_roles import find_frames
+from extractors.table import Paragraph
 
 pytest.importorskip("torch")
+
+from drop_parsing.training.srl_encoder import EncoderOptions, read_encoder
 from drop_parsing.training.srl_network import Options
 from drop_parsing.training.srl_train import Corpus, read_corpora, train
+from tests.drop_parsing.reader_cases import save_tiny_bert
 
 OPTIONS = Options(
-    members=2,
     epochs=30,
     batch=8,
     rate=0.01,
@@ -29,6 +33,9 @@ OPTIONS = Options(
     least_word=1,
     least_label=1,
     dropout=0.1,
+    encoder=EncoderOptions(heads=1, inner=8, passes=2, batch=4),
+    joint_epochs=30,
+    joint_rate=0.01,
 )
 
 
@@ -83,8 +90,20 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> list[GoldSentence]:
 
 
 @pytest.fixture(scope="module")
-def model(gold: list[GoldSentence], annotator: SpacyAnnotator) -> RoleModel:
-    return train([Corpus(gold)], annotator, NO_PIECES, OPTIONS)
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bert")
+    save_tiny_bert(folder)
+    return folder
+
+
+def trained(gold: list[GoldSentence], annotator: SpacyAnnotator, bert: Path, options: Options) -> RoleModel:
+    texts = [Paragraph("p", "Eyre repaired five houses in 1871. Hull was burned.")]
+    return train([Corpus(gold)], annotator, read_encoder(bert, options.encoder), options, texts)
+
+
+@pytest.fixture(scope="module")
+def model(gold: list[GoldSentence], annotator: SpacyAnnotator, bert: Path) -> RoleModel:
+    return trained(gold, annotator, bert, OPTIONS)
 
 
 def labelled(model: RoleModel, annotator: SpacyAnnotator, text: str) -> list[tuple[str, dict[str, str]]]:
@@ -104,26 +123,29 @@ def test_a_tiny_model_learns_what_it_is_shown(model: RoleModel, annotator: Spacy
     assert labelled(model, annotator, "Eyre repaired five houses in 1871 .") == [("repaired", expected)]
 
 
-def test_over_another_parser_the_first_network_stands_alone(
-    model: RoleModel, annotator: SpacyAnnotator
-) -> None:
+def test_it_learns_without_an_encoder(gold: list[GoldSentence], annotator: SpacyAnnotator) -> None:
+    alone = train([Corpus(gold)], annotator, None, OPTIONS)
+    assert alone.encoder is None
+    expected = {"ARG0": "Bram", "ARG1": "forty carts", "ARGM-TMP": "in 1912"}
+    assert labelled(alone, annotator, "Bram bought forty carts in 1912 .") == [("bought", expected)]
+
+
+def test_the_network_listens_to_the_encoder(model: RoleModel, annotator: SpacyAnnotator) -> None:
     (annotation,) = annotator.annotate_words(["Bram bought forty carts in 1912 .".split()])
     tree = collapsed_tree(annotation)
-    assert annotation.context is not None
-    bare = replace(annotation, context=None)
-    other = replace(annotation, context=replace(annotation.context, source="another"))
-    alone = replace(model, networks=model.networks[:1])
-    assert find_frames(model, bare, tree) == find_frames(model, other, tree) == find_frames(alone, bare, tree)
-    assert [len(frame.roles) for frame in find_frames(model, bare, tree)] == [3]
-    assert find_frames(model, annotation, tree) != find_frames(model, bare, tree)
+    assert model.encoder is not None
+    blank = replace(model.encoder, weights={name: w * 0 for name, w in model.encoder.weights.items()})
+    assert find_frames(model, annotation, tree) != find_frames(
+        replace(model, encoder=blank), annotation, tree
+    )
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(
-    model: RoleModel, gold: list[GoldSentence], annotator: SpacyAnnotator, tmp_path: Path
+    model: RoleModel, gold: list[GoldSentence], annotator: SpacyAnnotator, bert: Path, tmp_path: Path
 ) -> None:
     model.save(tmp_path / "one.npz")
-    train([Corpus(gold)], annotator, NO_PIECES, OPTIONS).save(tmp_path / "same.npz")
-    train([Corpus(gold)], annotator, NO_PIECES, replace(OPTIONS, seed=1)).save(tmp_path / "other.npz")
+    trained(gold, annotator, bert, OPTIONS).save(tmp_path / "same.npz")
+    trained(gold, annotator, bert, replace(OPTIONS, seed=1)).save(tmp_path / "other.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "same.npz").read_bytes()
     assert (tmp_path / "one.npz").read_bytes() != (tmp_path / "other.npz").read_bytes()
 
@@ -134,7 +156,14 @@ def test_a_saved_model_gives_the_same_frames(
     model.save(tmp_path / "model.npz")
     loaded = load_model(tmp_path / "model.npz")
     assert loaded.labels == model.labels
-    assert loaded.inventory == model.inventory
+    for name in ("steps", "arguments", "nouns", "symbols"):
+        assert getattr(loaded.inventory, name) == getattr(model.inventory, name)
+    for group in GROUPS:
+        for own, theirs in zip(
+            loaded.inventory.features[group], model.inventory.features[group], strict=True
+        ):
+            np.testing.assert_array_equal(own, theirs)
+    np.testing.assert_array_equal(loaded.pieces.vectors, model.pieces.vectors)
     assert loaded.columns == model.columns
     for text in ("Cora sold three boats in 1923 .", "Dirk slept ."):
         assert labelled(loaded, annotator, text) == labelled(model, annotator, text)
@@ -200,13 +229,6 @@ def test_words_are_cut_into_the_longest_pieces() -> None:
     assert pieces.of_word("Rowing").tolist() == [0.5, 0.5, 0, 0]
     assert pieces.of_word("rök").tolist() == [0, 0, 0, 1]
     assert pieces.of_words([]).shape == (0, 4)
-
-
-def test_reduced_vectors_keep_the_widest_directions() -> None:
-    vectors = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32) * [9, 1, 1, 1, 1, 1]
-    kept = reduced(vectors.astype(np.float32), 1)[:, 0]
-    assert abs(np.corrcoef(kept, vectors[:, 0])[0, 1]) > 0.99
-    assert kept.std() == pytest.approx(1, abs=1e-3)
 
 
 def test_given_words_stay_as_they_are_one_sentence_each(annotator: SpacyAnnotator) -> None:

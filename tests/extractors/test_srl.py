@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extractors.annotate import SpacyAnnotator, load_pipeline
+from extractors.dependencies import collapsed_tree
 from extractors.extractor import Extractor
 from extractors.registry import make_extractor
 from extractors.srl import Srl, shipped_model
 from extractors.srl_data import read_sentences
+from extractors.srl_roles import find_frames
 from extractors.table import Paragraph, Row, Table
 
 
@@ -126,6 +128,23 @@ def test_rows_are_in_text_order_one_a_predicate(extractor: Extractor) -> None:
     starts = [r.predicate.start for r in table(extractor, text).rows]
     assert starts == sorted(starts)
     assert len(starts) == len({r.predicate.text for r in table(extractor, text).rows})
+
+
+def test_a_predicate_has_its_frame_whatever_others_are_asked_for() -> None:
+    text = "Ada, who toured Norway in 1904, sold the ferry to monks. The mill was built and burned in May. Rain fell."
+    annotator, model = SpacyAnnotator(load_pipeline()), shipped_model()
+    (annotation,) = annotator.annotate([Paragraph("p", text)])
+    tree = collapsed_tree(annotation)
+    together = find_frames(model, annotation, tree)
+    assert len(together) == 5
+    assert all(frame.roles for frame in together)
+    for frame in together:
+        (alone,) = find_frames(model, annotation, tree, [frame.predicate])
+        assert [(role.label, role.first, role.last) for role in alone.roles] == [
+            (role.label, role.first, role.last) for role in frame.roles
+        ]
+        for own, other in zip(alone.roles, frame.roles, strict=True):
+            assert own.probability == pytest.approx(other.probability, abs=1e-4)
 
 
 def test_a_very_long_sentence_is_done(extractor: Extractor) -> None:

@@ -5,14 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 
-from safetensors.numpy import save_file
-
 from extractors.srl_model import load_model
+from tests.drop_parsing.reader_cases import save_tiny_bert
 
 TAGS = ["B-ARG0", "B-V", "B-ARG1", "I-ARG1", "B-ARGM-TMP", "I-ARGM-TMP", "O"]
 
@@ -43,19 +41,20 @@ def test_the_model_is_written_and_loads(run: Callable[..., Any], data: Path, tmp
     assert load_model(tmp_path / "m.npz").labels == ["", "ARG0", "ARG1", "ARGM-TMP"]
 
 
-def test_the_same_seed_writes_the_same_file_with_vectors(
+def test_the_same_seed_writes_the_same_file_with_an_encoder(
     run: Callable[..., Any], data: Path, tmp_path: Path
 ) -> None:
-    vectors = tmp_path / "vectors"
-    vectors.mkdir()
-    (vectors / "vocab.txt").write_text("\n".join(f"piece{i}" for i in range(80)))
-    table = np.random.default_rng(0).normal(size=(80, 70)).astype(np.float32)
-    save_file({"embeddings.word_embeddings.weight": table}, vectors / "model.safetensors")
+    save_tiny_bert(tmp_path / "bert")
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Eyre sold a mill in 1871. It fell.\n\nHull was burned.\n")
     for name in ("one.npz", "two.npz"):
         out = ("--out", tmp_path / name, "--epochs", "1", "--seed", "3")
-        assert run("train", "srl", "--data", data, "--vectors", vectors, *out).code == 0
+        done = run("train", "srl", "--data", data, "--encoder", tmp_path / "bert", "--texts", texts, *out)
+        assert done.code == 0
+    assert "unexplained" in done.err
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
-    assert load_model(tmp_path / "one.npz").pieces.size == 64
+    model = load_model(tmp_path / "one.npz")
+    assert model.encoder is not None
 
 
 def test_bad_input_is_one_sentence_and_writes_nothing(
@@ -67,7 +66,8 @@ def test_bad_input_is_one_sentence_and_writes_nothing(
     cases = [
         (("--data", empty, "--out", out), "ewt_train"),
         (("--data", data, "--out", tmp_path / "nowhere" / "m.npz"), "nowhere"),
-        (("--data", data, "--out", out, "--vectors", empty), "vectors"),
+        (("--data", data, "--out", out, "--encoder", empty), "empty"),
+        (("--data", data, "--out", out, "--texts", tmp_path / "no.txt"), "no.txt"),
         (("--data", data, "--out", out, "--pipeline", "no_such_pipeline"), "no_such_pipeline"),
     ]
     for arguments, named in cases:
