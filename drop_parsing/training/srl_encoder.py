@@ -172,6 +172,7 @@ class NarrowEncoder(nn.Module):
         return cast(Tensor, state[torch.from_numpy(rows < len(vectors))])
 
     def exported(self) -> Encoder:
+        """The same in numpy."""
         weights = {"marks": self.marks.detach().numpy()}
         for name, parameter in self.layers.named_parameters():
             value = parameter.detach().numpy()
@@ -301,7 +302,7 @@ def narrowed(
     sentences: Sequence[Sequence[str]],
     options: EncoderOptions,
     report: Report,
-) -> "NarrowEncoder":
+) -> NarrowEncoder:
     """A narrow encoder that learns to say of the sentences what the whole one says, above all what the network
     ``heard`` (size, H) of it."""
     whole, pieces = pretrained.encoder.eval(), pretrained.pieces
